@@ -1,0 +1,130 @@
+"""Words with their places in the original text, each in its normal form.
+
+Scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) give one token a character. Letters and digits part
+company, so that `AX100` and `AX-100` are the same two tokens. A possessive `'s` is dropped, an elided article
+(`l'`, `d'`) too, other apostrophes close up (`O'Brien`). Runs of initials are one token (`J. R. R.`, `U.S.A.`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from latence_retrieval.text.normalise import fold
+
+__all__ = ["Token", "is_spaceless", "tokenise"]
+
+
+class Token(NamedTuple):
+    """A normal form and the characters `start` to `end` (excluded) of the text that it stands for."""
+
+    form: str
+    start: int
+    end: int
+
+
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# Combining characters are no `\w` for Python, so the blocks that need them inside words are named.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
+    "\u0f18-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\u00ad"
+)
+_APOSTROPHE = "'\u2019\u2018\u02bc\u0060\u00b4\uff07"
+_LETTER = rf"(?:[^\W\d_{_SPACELESS}]|[{_MARKS}])"
+_SCAN = re.compile(
+    rf"(?P<code>[A-Za-z](?:\+\+|\#)(?!\w))"
+    rf"|(?P<char>[{_SPACELESS}][{_MARKS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a]*)"
+    rf"|(?P<word>(?:{_LETTER}|\d)+(?:[{_APOSTROPHE}](?:{_LETTER}|\d)+)*)"
+    rf"|(?P<and>[&＆])"  # noqa: RUF001 - the full-width ampersand is meant
+)
+_ASCII_SCAN = re.compile(r"[A-Za-z](?:\+\+|#)(?!\w)|[A-Za-z]+(?:'[A-Za-z]+)*(?![A-Za-z0-9'])|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|&")
+_PIECES = re.compile(rf"{_LETTER}+|\d+")
+_APOSTROPHES = re.compile(f"[{_APOSTROPHE}]")
+_ELIDED = frozenset({"l", "d", "qu", "dell", "nell", "sull"})
+_WORDS_OF_ONE_LETTER = frozenset("aio")
+
+
+def tokenise(text: str) -> list[Token]:
+    """Return the tokens of `text` in reading order, never overlapping; [] where it has no letter or digit."""
+    tokens: list[Token] = []
+    if text.isascii():
+        for match in _ASCII_SCAN.finditer(text):
+            word = match.group()
+            start = match.start()
+            if word.isalpha():
+                tokens.append(Token(word.lower(), start, match.end()))
+            elif word == "&":
+                tokens.append(Token("and", start, start + 1))
+            elif word[-1] in "+#":
+                tokens.append(Token(word.lower(), start, match.end()))
+            else:
+                _add_word(tokens, word, start)
+    else:
+        for match in _SCAN.finditer(text):
+            kind = match.lastgroup
+            if kind == "word":
+                _add_word(tokens, match.group(), match.start())
+            else:
+                form = "and" if kind == "and" else fold(match.group())
+                if form:
+                    tokens.append(Token(form, match.start(), match.end()))
+    return _join_initials(text, tokens) if len(tokens) > 1 else tokens
+
+
+def is_spaceless(form: str) -> bool:
+    """Return whether a token belongs to a script that is written without spaces."""
+    return not form.isascii() and _SPACELESS_START.match(form) is not None
+
+
+_SPACELESS_START = re.compile(f"[{_SPACELESS}]")
+
+
+def _add_word(tokens: list[Token], word: str, start: int) -> None:
+    """Append the tokens of one run of letters, digits and inner apostrophes."""
+    end = start + len(word)
+    parts = _APOSTROPHES.split(word)
+    if len(parts) > 1:
+        if parts[-1] in ("s", "S"):
+            end -= 2
+            word = word[:-2]
+            parts.pop()
+        if len(parts) > 1 and parts[0].lower() in _ELIDED and len(word) - len(parts[0]) > 3:
+            start += len(parts[0]) + 1
+            word = word[len(parts[0]) + 1 :]
+            parts.pop(0)
+        if len(parts) > 1:
+            closed = fold("".join(parts))
+            tokens.extend(Token(piece, start, end) for piece in _PIECES.findall(closed))
+            return
+    for piece in _PIECES.finditer(word):
+        form = fold(piece.group())
+        if form:
+            tokens.append(Token(form, start + piece.start(), start + piece.end()))
+
+
+def _join_initials(text: str, tokens: list[Token]) -> list[Token]:
+    """Join runs of single letters that are written as initials: `J. R. R.`, `U.S.A`, `J R R`."""
+    joined: list[Token] = []
+    open_run = False  # whether the last token of `joined` is an initial, or a run of them
+    for token in tokens:
+        single = len(token.form) == 1 and token.form.isalpha() and not is_spaceless(token.form)
+        if single and open_run:
+            last = joined[-1]
+            gap = text[last.end : token.start]
+            dotted = text[token.end : token.end + 1] == "."
+            bare = (
+                gap == " "
+                and text[last.start : last.end].isupper()
+                and text[token.start : token.end].isupper()
+                and token.form not in _WORDS_OF_ONE_LETTER
+                and last.form not in _WORDS_OF_ONE_LETTER
+            )
+            if gap == "." or (gap == ". " and dotted) or bare:
+                joined[-1] = Token(last.form + token.form, last.start, token.end)
+                continue
+        joined.append(token)
+        open_run = single
+    return joined
