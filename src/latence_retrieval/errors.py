@@ -165,11 +165,13 @@ class BrokenPluginError(PluginError):
 class MissingExtraError(PluginError, ImportError):
     """An optional dependency is not installed; the message is the install line."""
 
-    def __init__(self, extra: str, *, package: str, purpose: str) -> None:
+    def __init__(
+        self, extra: str, *, package: str, purpose: str, distribution: str = "latence-retrieval"
+    ) -> None:
         self.extra = extra
         self.package = package
         self.purpose = purpose
-        self.install = f"pip install 'latence-retrieval[{extra}]'"
+        self.install = f"pip install '{distribution}[{extra}]'" if extra else f"pip install {package}"
         ImportError.__init__(
             self, f"{purpose} needs the package {package!r}, which is not installed; run: {self.install}"
         )
