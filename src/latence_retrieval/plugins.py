@@ -208,7 +208,7 @@ def _scan() -> Iterator[_Registration]:
                 continue
             seen.add(key)
             winner = distribution(name)
-        except Exception:  # noqa: S112 - metadata that cannot be read names no plugin
+        except Exception:  # noqa: BLE001, S112 - metadata that cannot be read names no plugin
             continue
         yield from _entries(winner, name)
 
@@ -219,7 +219,7 @@ def _entries(dist: Distribution, name: str) -> Iterator[_Registration]:
     try:
         version = dist.version
         points: tuple[EntryPoint, ...] = tuple(dist.entry_points.select(group=GROUP))
-    except Exception as error:  # a malformed entry_points.txt: TypeError, ValueError, ...
+    except Exception as error:  # noqa: BLE001 - whatever a malformed entry_points.txt causes
         yield _Registration(name, "", name, version, error)
         return
     for point in points:

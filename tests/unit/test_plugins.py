@@ -184,7 +184,9 @@ def test_unreadable_metadata_elsewhere_does_not_disturb_discovery(install: Insta
     other.mkdir()
     (other / "entry_points.txt").write_text("garbage without a section\n[x]\nno equals\n")
     (tmp_path / "nameless-1.dist-info").mkdir()
-    (tmp_path / "nameless-1.dist-info" / "entry_points.txt").write_bytes(b"[latence.retrieval]\n\xff\xfe = x:y")
+    (tmp_path / "nameless-1.dist-info" / "entry_points.txt").write_bytes(
+        b"[latence.retrieval]\n\xff\xfe = x:y"
+    )
     plugins.refresh()
     assert _info("entry.good").state is PluginState.READY
 
