@@ -1,0 +1,198 @@
+"""`run`: systems on sets, resumable, into one results file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from eval.cache import Cache, code_digest
+from eval.config import EvalConfig
+from eval.data import EvalSet, load_set
+from eval.data.records import first_questions
+from eval.errors import HarnessError, SystemUnavailable
+from eval.ledger import add_ledger
+from eval.machine import provenance
+from eval.measure import Measurement, measure
+from eval.metrics.tokens import count_tokens
+from eval.progress import say
+from eval.results import write_results
+from eval.stats.aggregate import compare_columns
+from eval.systems.base import Bench
+from eval.systems.registry import make_system, parse_systems
+
+__all__ = ["RunRequest", "run", "run_sets"]
+
+_BASELINE = "dense"
+_COMPARED = ("recall@2", "recall@5", "recall@10", "all_gold@5", "evidence@1024")
+
+
+class RunRequest:
+    """What to run: the arguments of the command line, checked."""
+
+    def __init__(
+        self,
+        *,
+        data_dir: Path,
+        sets: Sequence[str],
+        systems: Sequence[str],
+        cache_dir: Path,
+        config: EvalConfig | None = None,
+        limit: int | None = None,
+        fresh: bool = False,
+        gliner2: str | None = None,
+    ) -> None:
+        self.data_dir = data_dir
+        self.sets = list(dict.fromkeys(sets))
+        self.systems = parse_systems(systems)
+        self.cache = Cache(cache_dir)
+        self.config = config or EvalConfig()
+        self.limit = limit
+        self.fresh = fresh
+        self.gliner2 = gliner2
+        if not self.sets:
+            raise HarnessError("no set is named; give --sets NAME[,NAME]")
+
+
+def run(request: RunRequest, out: Path) -> dict[str, Any]:
+    """Measure and write `out` and its details; return the summary.
+
+    Every finished pair of set and system is cached, so a run that was stopped goes on where it was. The file is
+    written after each set.
+
+    Raises:
+        DataError: a set cannot be read. All sets are read before the first is measured.
+        HarnessError: nothing could be measured at all.
+    """
+    summary, details = run_sets(request, out=out)
+    if not any(summary["metrics"].values()):
+        reasons = {reason for by_system in summary["skipped"].values() for reason in by_system.values()}
+        raise HarnessError(f"nothing was measured: {'; '.join(sorted(reasons))}")
+    write_results(out, summary, details)
+    return summary
+
+
+def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Measure every system on every set; return the summary and the per-question details."""
+    loaded = [load_set(request.data_dir, name) for name in request.sets]
+    summary: dict[str, Any] = {**provenance(), "config": request.config.as_json(), "limit": request.limit}
+    for key in ("sets", "metrics", "intervals", "breakdown", "latency", "build", "versus_dense", "losses",
+                "skipped", "errors"):
+        summary[key] = {}
+    details: dict[str, Any] = {"sets": {}}
+    for data in loaded:
+        for note in data.notes:
+            say(f"{data.name}: {note}")
+        _run_set(request, data, summary, details)
+        if out is not None:
+            write_results(out, summary, details)
+    return summary, details
+
+
+def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], details: dict[str, Any]) -> None:
+    config = request.config
+    questions = first_questions(data.questions, request.limit)
+    bench = Bench(data=data, config=config, cache=request.cache, gliner2=request.gliner2)
+    costs = {passage.id: count_tokens(passage.packed) for passage in data.passages}
+    summary["sets"][data.name] = {**data.describe(), "questions_asked": len(questions)}
+    for key in ("metrics", "intervals", "breakdown", "latency", "build", "versus_dense", "losses"):
+        summary[key][data.name] = {}
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for name in request.systems:
+        try:
+            found = _measured(request, bench, name, len(questions), costs)
+        except SystemUnavailable as unavailable:
+            say(f"{data.name}: {name} is skipped: {unavailable.reason}")
+            summary["skipped"].setdefault(data.name, {})[name] = unavailable.reason
+            continue
+        for key in ("metrics", "intervals", "breakdown", "latency", "build"):
+            summary[key][data.name][name] = getattr(found, key)
+        if found.errors:
+            summary["errors"].setdefault(data.name, {})[name] = found.errors
+        rows[name] = add_ledger(found.rows, bench, questions, config=config)
+        losses = _loss_counts(rows[name])
+        if losses:
+            summary["losses"][data.name][name] = losses
+        _say_line(data.name, name, found)
+    summary["versus_dense"][data.name] = _versus(rows, config)
+    details["sets"][data.name] = _set_details(data, questions, rows, costs)
+
+
+def _measured(
+    request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]
+) -> Measurement:
+    system = make_system(name)
+    here = Path(__file__).parent
+    key = {
+        "set": dict(bench.data.checksums),
+        "asked": asked,
+        "config": request.config.as_json(),
+        "system": name,
+        "identity": dict(system.identity()),
+        "gliner2": request.gliner2,
+        "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "systems" / "base.py"),
+    }
+    if not request.fresh:
+        stored = request.cache.read("measurements", key)
+        if stored is not None:
+            return Measurement.from_json(stored)
+    start = perf_counter()
+    found = measure(system, bench, bench.data.questions[:asked], costs=costs)
+    found.build["measured_in_s"] = round(perf_counter() - start, 2)
+    request.cache.write("measurements", key, found.as_json())
+    return found
+
+
+def _say_line(set_name: str, system: str, found: Measurement) -> None:
+    shown = " ".join(
+        f"{label} {found.metrics[metric] * 100:5.1f}"
+        for label, metric in (("R@2", "recall@2"), ("R@5", "recall@5"), ("R@10", "recall@10"),
+                              ("all@5", "all_gold@5"), ("evidence@1024", "evidence@1024"))
+        if metric in found.metrics
+    )
+    say(f"{set_name:<18} {system:<22} {shown}  {found.latency['ms']['p50']:8.2f} ms")
+    for error in found.errors[:2]:
+        say(f"    {error}")
+
+
+def _versus(rows: dict[str, list[dict[str, Any]]], config: EvalConfig) -> dict[str, Any]:
+    if _BASELINE not in rows:
+        return {}
+    base = rows[_BASELINE]
+    return {
+        name: {
+            metric: compare_columns(
+                [row["metrics"][metric] for row in found], [row["metrics"][metric] for row in base], config=config
+            )
+            for metric in _COMPARED
+            if metric in found[0]["metrics"] and metric in base[0]["metrics"]
+        }
+        for name, found in rows.items()
+        if name != _BASELINE
+    }
+
+
+def _loss_counts(rows: list[dict[str, Any]]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for row in rows:
+        for loss in row.get("losses", {}).values():
+            counts[loss] = counts.get(loss, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def _set_details(
+    data: EvalSet, questions: Sequence[Any], rows: dict[str, list[dict[str, Any]]], costs: dict[str, int]
+) -> dict[str, Any]:
+    shown = {item for found in rows.values() for row in found for item in row["top"]}
+    shown |= {item for question in questions for item in question.gold_ids}
+    return {
+        "questions": [
+            {"id": q.id, "text": q.text, "type": q.type, "hops": q.hop_count, "answer": q.answer,
+             "gold": list(q.gold_ids), "source": q.source, "evidences": [list(t) for t in q.evidences]}
+            for q in questions
+        ],
+        "titles": {item: data.passage_of[item].title for item in sorted(shown) if item in data.passage_of},
+        "tokens": {item: costs[item] for item in sorted(shown) if item in costs},
+        "systems": rows,
+    }

@@ -1,0 +1,1 @@
+"""What differences mean: intervals, tests and breakdowns over per-question values."""

@@ -1,0 +1,55 @@
+"""System names as the command line takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from eval.errors import HarnessError
+from eval.systems.base import System
+from eval.systems.bm25 import Bm25
+from eval.systems.dense import Dense
+from eval.systems.rrf import Rrf
+
+__all__ = ["default_systems", "known_systems", "make_system", "parse_systems"]
+
+_PLAIN: dict[str, Callable[[], System]] = {"dense": Dense, "bm25": Bm25, "rrf": Rrf}
+
+
+def known_systems() -> dict[str, str]:
+    """Return every name with one line on what it is."""
+    return {
+        "dense": "exact cosine over the set's passage vectors: the first stage",
+        "bm25": "BM25 over title and text",
+        "rrf": "dense and BM25 fused by reciprocal rank",
+    }
+
+
+def make_system(name: str) -> System:
+    """Return a fresh system.
+
+    Raises:
+        HarnessError: no system has that name.
+    """
+    if name in _PLAIN:
+        return _PLAIN[name]()
+    raise HarnessError(f"no system is called {name!r}; known: {', '.join(known_systems())}")
+
+
+def parse_systems(names: str | Sequence[str]) -> list[str]:
+    """Return the names of a comma-separated list, checked, without repeats.
+
+    Raises:
+        HarnessError: the list is empty or a name is unknown.
+    """
+    parts = names.split(",") if isinstance(names, str) else list(names)
+    chosen = list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+    if not chosen:
+        raise HarnessError(f"no system is named; known: {', '.join(known_systems())}")
+    for name in chosen:
+        make_system(name)
+    return chosen
+
+
+def default_systems() -> list[str]:
+    """Return what is measured where nothing is named."""
+    return ["dense", "bm25", "rrf"]
