@@ -34,12 +34,22 @@ def _names(text: str) -> list[str]:
 
 
 def _add_measuring(parser: argparse.ArgumentParser, *, sets: bool = True) -> None:
-    parser.add_argument("--data", type=Path, default=None, metavar="DIR",
-                        help="folder of question sets (default: $LATENCE_EVAL_DATA, then ../shared/data)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="folder of question sets (default: $LATENCE_EVAL_DATA, then ../shared/data)",
+    )
     if sets:
         parser.add_argument("--sets", type=_names, required=True, metavar="NAME[,NAME]")
-    parser.add_argument("--cache", type=Path, default=None, metavar="DIR",
-                        help="default: $LATENCE_EVAL_CACHE, then .eval-cache")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=None,
+        metavar="DIR",
+        help="default: $LATENCE_EVAL_CACHE, then .eval-cache",
+    )
     parser.add_argument("--limit", type=int, default=None, metavar="N", help="ask only the first N questions")
     parser.add_argument("--fresh", action="store_true", help="measure again even what is cached")
     parser.add_argument("--gliner2", default=None, metavar="DIR", help="checkpoint for the tier 2 systems")
@@ -50,8 +60,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     run = commands.add_parser("run", help="measure systems on sets")
     _add_measuring(run)
-    run.add_argument("--systems", type=_names, default=None, metavar="NAME[,NAME]",
-                     help="default: dense,bm25,rrf and the library's tiers; `list` prints all names")
+    run.add_argument(
+        "--systems",
+        type=_names,
+        default=None,
+        metavar="NAME[,NAME]",
+        help="default: dense,bm25,rrf and the library's tiers; `list` prints all names",
+    )
     run.add_argument("--out", type=Path, required=True, metavar="FILE.json")
     run.set_defaults(handler=_run)
     return parser

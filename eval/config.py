@@ -10,7 +10,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CACHE_VARIABLE", "DATA_VARIABLE", "PROJECT_ROOT", "EvalConfig", "default_cache_dir", "default_data_dir"]
+__all__ = [
+    "CACHE_VARIABLE",
+    "DATA_VARIABLE",
+    "PROJECT_ROOT",
+    "EvalConfig",
+    "default_cache_dir",
+    "default_data_dir",
+]
 
 PROJECT_ROOT = Path(__file__).resolve().parent.parent
 DATA_VARIABLE = "LATENCE_EVAL_DATA"
@@ -22,12 +29,12 @@ class EvalConfig:
     """Depths, budgets and seeds of a run.
 
     Attributes:
-        cutoffs: ranks at which recall and its kin are reported; the papers of all three sets report 2 and 5.
-        depth: how many passages a ranking may carry; packing 2,048 tokens needs more than the ten of a page.
-        first_stage_depth: how many dense hits are handed to systems that rerank a first stage.
-        budgets: token budgets of evidence under a budget.
-        timed_budget: the budget of the call that is timed; it is the library's own default.
-        bootstrap_resamples: resamples behind each interval; 2,000 keep the error of a 95 % bound under a third
+        cutoffs: ranks at which recall and its kin are reported; the papers of all three sets report 2 and
+        5. depth: how many passages a ranking may carry; packing 2,048 tokens needs more than the ten of a
+        page. first_stage_depth: how many dense hits are handed to systems that rerank a first stage.
+        budgets: token budgets of evidence under a budget. timed_budget: the budget of the call that is
+        timed; it is the library's own default. bootstrap_resamples: resamples behind each interval; 2,000
+        keep the error of a 95 % bound under a third
             of a point on these sets.
         permutations: sign flips behind each p-value.
         seed: of every random choice in the harness.
@@ -48,11 +55,13 @@ class EvalConfig:
 
     def as_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values."""
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        return {
+            key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()
+        }
 
 
 def default_data_dir() -> Path:
-    """Return where the question sets are: the environment's word, else `../shared/data` beside the project."""
+    """Return where the question sets are: the environment's word, else `../shared/data`."""
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else PROJECT_ROOT.parent / "shared" / "data"
 

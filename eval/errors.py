@@ -1,8 +1,8 @@
 """What can go wrong in the harness, each with a message that says what to do.
 
-    HarnessError
-    ├── DataError           a set is missing or its files cannot be used
-    └── SystemUnavailable   a system cannot run here: it is skipped, and the results say why
+HarnessError
+├── DataError           a set is missing or its files cannot be used
+└── SystemUnavailable   a system cannot run here: it is skipped, and the results say why
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import os
 import platform
 import subprocess
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
@@ -33,7 +33,7 @@ def library_digest() -> str:
 def provenance() -> dict[str, Any]:
     """Return commit, machine, versions and thread pins; figures without them cannot be compared."""
     return {
-        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _git("rev-parse", "HEAD"),
         "dirty": bool(_git("status", "--porcelain", "--", "src", "extras", "eval")),
         "library_digest": library_digest(),

@@ -9,6 +9,7 @@ from typing import Any
 from eval.config import EvalConfig
 from eval.data.records import EvalSet, Question
 from eval.errors import SystemUnavailable
+from eval.ledger import add_losses
 from eval.metrics.question import question_metrics
 from eval.progress import track
 from eval.stats.aggregate import breakdown, intervals, latency, means
@@ -71,7 +72,7 @@ def _ask(system: System, question: Question, errors: list[str]) -> Answer:
         return system.answer(question)
     except SystemUnavailable:
         raise
-    except Exception as error:  # noqa: BLE001 - one bad question must not cost the run; it is counted and shown
+    except Exception as error:
         errors.append(f"{question.id}: {type(error).__name__}: {error}")
         return Answer(ranking=(), elapsed_ms=0.0)
 
@@ -91,7 +92,14 @@ def _summarise(
         question_metrics(answer, question, data, config=config, costs=costs)
         for answer, question in zip(answers, questions, strict=True)
     ]
-    with_interval = [m for m in scored[0] if m.startswith(("recall@", "all_gold@", "evidence@", "ndcg@", "mrr"))]
+    with_interval = [
+        m for m in scored[0] if m.startswith(("recall@", "all_gold@", "evidence@", "ndcg@", "mrr"))
+    ]
+    rows = [
+        _row(answer, question, metrics, config)
+        for answer, question, metrics in zip(answers, questions, scored, strict=True)
+    ]
+    add_losses(rows, bench, questions)
     return Measurement(
         metrics=means(scored),
         intervals=intervals(scored, with_interval, config=config),
@@ -102,15 +110,16 @@ def _summarise(
             [answer.work for answer in answers],
         ),
         build={key: round(float(value), 4) for key, value in build.items()},
-        errors=[f"{len(errors)} of {len(questions)} questions failed", *errors[:_MAX_ERRORS]] if errors else [],
-        rows=[
-            _row(answer, question, metrics, config)
-            for answer, question, metrics in zip(answers, questions, scored, strict=True)
-        ],
+        errors=[f"{len(errors)} of {len(questions)} questions failed", *errors[:_MAX_ERRORS]]
+        if errors
+        else [],
+        rows=rows,
     )
 
 
-def _row(answer: Answer, question: Question, metrics: Mapping[str, float], config: EvalConfig) -> dict[str, Any]:
+def _row(
+    answer: Answer, question: Question, metrics: Mapping[str, float], config: EvalConfig
+) -> dict[str, Any]:
     """Return what the report and `compare` need of one answer."""
     deep = max(config.cutoffs)
     ranks = {item: rank for rank, item in enumerate(answer.ranking, start=1)}
@@ -125,8 +134,15 @@ def _row(answer: Answer, question: Question, metrics: Mapping[str, float], confi
         row["selected"] = list(answer.selections.get(config.timed_budget, ()))
     if answer.anchors is not None:
         row["anchors"] = [
-            {"name": a.name, "entity": a.entity, "start": a.start, "end": a.end, "tier": a.tier,
-             "weight": round(a.weight, 4), "passages": list(a.passage_ids[:3])}
+            {
+                "name": a.name,
+                "entity": a.entity,
+                "start": a.start,
+                "end": a.end,
+                "tier": a.tier,
+                "weight": round(a.weight, 4),
+                "passages": list(a.passage_ids[:3]),
+            }
             for a in answer.anchors
         ]
     if answer.chains:
@@ -134,7 +150,9 @@ def _row(answer: Answer, question: Question, metrics: Mapping[str, float], confi
             {"labels": list(chain.labels), "witnesses": list(chain.witnesses)} for chain in answer.chains[:3]
         ]
     if answer.reached is not None:
-        row["reached"] = {item: round(answer.reached[item], 6) for item in question.gold_ids if item in answer.reached}
+        row["reached"] = {
+            item: round(answer.reached[item], 6) for item in question.gold_ids if item in answer.reached
+        }
     if answer.notes:
         row["notes"] = list(answer.notes)
     return row

@@ -12,7 +12,6 @@ from eval.config import EvalConfig
 from eval.data import EvalSet, load_set
 from eval.data.records import first_questions
 from eval.errors import HarnessError, SystemUnavailable
-from eval.ledger import add_ledger
 from eval.machine import provenance
 from eval.measure import Measurement, measure
 from eval.metrics.tokens import count_tokens
@@ -58,8 +57,8 @@ class RunRequest:
 def run(request: RunRequest, out: Path) -> dict[str, Any]:
     """Measure and write `out` and its details; return the summary.
 
-    Every finished pair of set and system is cached, so a run that was stopped goes on where it was. The file is
-    written after each set.
+    Every finished pair of set and system is cached, so a run that was stopped goes on where it was. The
+    file is written after each set.
 
     Raises:
         DataError: a set cannot be read. All sets are read before the first is measured.
@@ -77,8 +76,18 @@ def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str,
     """Measure every system on every set; return the summary and the per-question details."""
     loaded = [load_set(request.data_dir, name) for name in request.sets]
     summary: dict[str, Any] = {**provenance(), "config": request.config.as_json(), "limit": request.limit}
-    for key in ("sets", "metrics", "intervals", "breakdown", "latency", "build", "versus_dense", "losses",
-                "skipped", "errors"):
+    for key in (
+        "sets",
+        "metrics",
+        "intervals",
+        "breakdown",
+        "latency",
+        "build",
+        "versus_dense",
+        "losses",
+        "skipped",
+        "errors",
+    ):
         summary[key] = {}
     details: dict[str, Any] = {"sets": {}}
     for data in loaded:
@@ -110,7 +119,7 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
             summary[key][data.name][name] = getattr(found, key)
         if found.errors:
             summary["errors"].setdefault(data.name, {})[name] = found.errors
-        rows[name] = add_ledger(found.rows, bench, questions, config=config)
+        rows[name] = found.rows
         losses = _loss_counts(rows[name])
         if losses:
             summary["losses"][data.name][name] = losses
@@ -119,9 +128,7 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
     details["sets"][data.name] = _set_details(data, questions, rows, costs)
 
 
-def _measured(
-    request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]
-) -> Measurement:
+def _measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]) -> Measurement:
     system = make_system(name)
     here = Path(__file__).parent
     key = {
@@ -131,7 +138,7 @@ def _measured(
         "system": name,
         "identity": dict(system.identity()),
         "gliner2": request.gliner2,
-        "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "systems" / "base.py"),
+        "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "ledger.py"),
     }
     if not request.fresh:
         stored = request.cache.read("measurements", key)
@@ -147,8 +154,13 @@ def _measured(
 def _say_line(set_name: str, system: str, found: Measurement) -> None:
     shown = " ".join(
         f"{label} {found.metrics[metric] * 100:5.1f}"
-        for label, metric in (("R@2", "recall@2"), ("R@5", "recall@5"), ("R@10", "recall@10"),
-                              ("all@5", "all_gold@5"), ("evidence@1024", "evidence@1024"))
+        for label, metric in (
+            ("R@2", "recall@2"),
+            ("R@5", "recall@5"),
+            ("R@10", "recall@10"),
+            ("all@5", "all_gold@5"),
+            ("evidence@1024", "evidence@1024"),
+        )
         if metric in found.metrics
     )
     say(f"{set_name:<18} {system:<22} {shown}  {found.latency['ms']['p50']:8.2f} ms")
@@ -163,7 +175,9 @@ def _versus(rows: dict[str, list[dict[str, Any]]], config: EvalConfig) -> dict[s
     return {
         name: {
             metric: compare_columns(
-                [row["metrics"][metric] for row in found], [row["metrics"][metric] for row in base], config=config
+                [row["metrics"][metric] for row in found],
+                [row["metrics"][metric] for row in base],
+                config=config,
             )
             for metric in _COMPARED
             if metric in found[0]["metrics"] and metric in base[0]["metrics"]
@@ -188,8 +202,16 @@ def _set_details(
     shown |= {item for question in questions for item in question.gold_ids}
     return {
         "questions": [
-            {"id": q.id, "text": q.text, "type": q.type, "hops": q.hop_count, "answer": q.answer,
-             "gold": list(q.gold_ids), "source": q.source, "evidences": [list(t) for t in q.evidences]}
+            {
+                "id": q.id,
+                "text": q.text,
+                "type": q.type,
+                "hops": q.hop_count,
+                "answer": q.answer,
+                "gold": list(q.gold_ids),
+                "source": q.source,
+                "evidences": [list(t) for t in q.evidences],
+            }
             for q in questions
         ],
         "titles": {item: data.passage_of[item].title for item in sorted(shown) if item in data.passage_of},

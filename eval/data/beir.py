@@ -17,7 +17,10 @@ _SPLITS = ("test", "dev", "train")
 
 def matches_beir(folder: Path) -> bool:
     """Say whether the folder has BEIR's three parts."""
-    return bool(find_file(folder, "corpus.jsonl") and find_file(folder, "queries.jsonl")) and (folder / "qrels").is_dir()
+    return (
+        bool(find_file(folder, "corpus.jsonl") and find_file(folder, "queries.jsonl"))
+        and (folder / "qrels").is_dir()
+    )
 
 
 def load_beir(folder: Path, *, name: str) -> EvalSet:
@@ -27,10 +30,18 @@ def load_beir(folder: Path, *, name: str) -> EvalSet:
         DataError: a part is missing or the judgements name no question of the file.
     """
     corpus_file, queries_file = find_file(folder, "corpus.jsonl"), find_file(folder, "queries.jsonl")
-    qrels_file = next((folder / "qrels" / f"{split}.tsv" for split in _SPLITS
-                       if (folder / "qrels" / f"{split}.tsv").is_file()), None)
+    qrels_file = next(
+        (
+            folder / "qrels" / f"{split}.tsv"
+            for split in _SPLITS
+            if (folder / "qrels" / f"{split}.tsv").is_file()
+        ),
+        None,
+    )
     if corpus_file is None or queries_file is None or qrels_file is None:
-        raise DataError(folder, "is not a complete BEIR folder", fix="needs corpus.jsonl, queries.jsonl, qrels/test.tsv")
+        raise DataError(
+            folder, "is not a complete BEIR folder", fix="needs corpus.jsonl, queries.jsonl, qrels/test.tsv"
+        )
     passages = tuple(
         Passage(id=str(row["_id"]), title=str(row.get("title") or ""), text=str(row.get("text") or ""))
         for row in read_json_lines(corpus_file)

@@ -17,9 +17,9 @@ __all__ = ["load_set"]
 
 _WHERE = (
     "known formats: a folder with corpus.jsonl.gz and queries.jsonl.gz; a BEIR folder; <name>.json with "
-    "<name>_corpus.json (HippoRAG, https://huggingface.co/datasets/osunlp/HippoRAG_2); <name>.json of HotpotQA "
-    "(https://hotpotqa.github.io) or 2WikiMultihopQA (https://github.com/Alab-NII/2wikimultihop); <name>.jsonl of "
-    "MuSiQue (https://github.com/StonyBrookNLP/musique)"
+    "<name>_corpus.json (HippoRAG, https://huggingface.co/datasets/osunlp/HippoRAG_2); <name>.json of "
+    "HotpotQA (https://hotpotqa.github.io) or 2WikiMultihopQA (https://github.com/Alab-NII/2wikimultihop); "
+    "<name>.jsonl of MuSiQue (https://github.com/StonyBrookNLP/musique)"
 )
 _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
@@ -55,7 +55,8 @@ def _load_file(data_dir: Path, folder: Path, name: str) -> EvalSet:
             if (base / f"{name}{suffix}").is_file():
                 return load_rows_file(base / f"{name}{suffix}", name=name)
     there = sorted(
-        item.name for item in data_dir.iterdir()
+        item.name
+        for item in data_dir.iterdir()
         if item.is_dir() and (matches_compact(item) or matches_beir(item))
     )
     raise DataError(data_dir / name, f"no such set (there: {', '.join(there) or 'none'})", fix=_WHERE)

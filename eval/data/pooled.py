@@ -1,7 +1,8 @@
 """Public question files whose rows carry their own passages, pooled into one corpus.
 
-2WikiMultihopQA and HotpotQA publish a JSON list of rows with `context` and `supporting_facts`; MuSiQue publishes
-JSON Lines with `paragraphs`; HippoRAG publishes either kind as `<name>.json` beside `<name>_corpus.json`.
+2WikiMultihopQA and HotpotQA publish a JSON list of rows with `context` and `supporting_facts`; MuSiQue
+publishes JSON Lines with `paragraphs`; HippoRAG publishes either kind as `<name>.json` beside
+`<name>_corpus.json`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,9 @@ def _assemble(rows: Any, *, path: Path, name: str, pool: _Pool, files: Iterable[
         else:
             questions.append(question)
     if not questions:
-        raise DataError(path, "has no question whose gold passages are in the corpus", fix="use a file with gold")
+        raise DataError(
+            path, "has no question whose gold passages are in the corpus", fix="use a file with gold"
+        )
     notes = (f"{left_out} questions without gold passages in the corpus are left out",) if left_out else ()
     return EvalSet(
         name=name,
@@ -91,8 +94,10 @@ def _context_of(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         pairs: Iterable[Any] = zip(context["title"], context["sentences"], strict=True)
     else:
         pairs = context
-    return [(str(title), "".join(sentences) if not isinstance(sentences, str) else sentences)
-            for title, sentences in pairs]
+    return [
+        (str(title), "".join(sentences) if not isinstance(sentences, str) else sentences)
+        for title, sentences in pairs
+    ]
 
 
 def _supporting_titles(row: Mapping[str, Any]) -> list[str]:

@@ -87,11 +87,10 @@ class EvalSet:
     """A question set.
 
     Attributes:
-        anchors: question id to the gold passages that the question names; None where the set has no such labels.
-        triples: passage id to extracted (subject, relation, object); empty where none were published.
-        vectors: None where the set carries none and none were prepared.
-        checksums: file name to sha256 of every file that was read.
-        notes: what the loader had to leave out, in words.
+        anchors: question id to the gold passages that the question names; None where the set has no such
+        labels. triples: passage id to extracted (subject, relation, object); empty where none were
+        published. vectors: None where the set carries none and none were prepared. checksums: file name to
+        sha256 of every file that was read. notes: what the loader had to leave out, in words.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Vectors of a set: `vectors.npz` with `queries`, `chunks` and, optionally, `entities`, rows in file order."""
+"""Vectors of a set: `vectors.npz` with `queries`, `chunks` and perhaps `entities`, rows in file order."""
 
 from __future__ import annotations
 

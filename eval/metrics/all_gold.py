@@ -2,7 +2,8 @@
 
     all_gold@k = [gold ⊆ top_k]
 
-All-recall (AR@k) of HippoRAG (Gutiérrez et al., NeurIPS 2024, appendix F): a multi-hop answer needs every passage.
+All-recall (AR@k) of HippoRAG (Gutiérrez et al., NeurIPS 2024, appendix F): a multi-hop answer needs every
+passage.
 """
 
 from __future__ import annotations

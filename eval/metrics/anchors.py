@@ -3,9 +3,10 @@
     P = |found ∩ named| / |found|     R = |found ∩ named| / |named|     F1 = 2PR / (P + R)
 
 Set precision and recall per question, averaged over questions (macro), as in Ling, Singh and Weld, Design
-Challenges for Entity Linking, TACL 2015. The labels name *passages*: an anchor counts by the passages that are
-about it, and an anchor that no passage is about (a discovered phrase) can be neither right nor wrong and is left
-out of P. The labels hold gold passages only, so a correctly linked entity off the reasoning path lowers P.
+Challenges for Entity Linking, TACL 2015. The labels name *passages*: an anchor counts by the passages that
+are about it, and an anchor that no passage is about (a discovered phrase) can be neither right nor wrong
+and is left out of P. The labels hold gold passages only, so a correctly linked entity off the reasoning
+path lowers P.
 """
 
 from __future__ import annotations

@@ -5,10 +5,11 @@
     chain_cover@n  = the same over the union of the first n chains
     chain_in_order = [the gold passages, in reasoning order, are a subsequence of one chain's witnesses]
 
-Our own, modelled on the evidence metrics of 2WikiMultihopQA (Ho et al., COLING 2020, section 5.1), which score
-reasoning paths against `evidences`. Reasoning order is `hops` where the set says it (MuSiQue's decomposition), else
-the order in which the subjects of `evidences` name gold titles. A question with parallel branches (a comparison) has
-one order per branch and is in order when every branch is. Where the order is unknown, chain_in_order is absent.
+Our own, modelled on the evidence metrics of 2WikiMultihopQA (Ho et al., COLING 2020, section 5.1), which
+score reasoning paths against `evidences`. Reasoning order is `hops` where the set says it (MuSiQue's
+decomposition), else the order in which the subjects of `evidences` name gold titles. A question with
+parallel branches (a comparison) has one order per branch and is in order when every branch is. Where the
+order is unknown, chain_in_order is absent.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ def chain_metrics(
     if starts:
         scores["chain_start"] = 1.0 if chains and set(chains[0].anchor_passages) & set(starts) else 0.0
     if branches:
-        in_order = all(any(is_subsequence(branch, chain.witnesses) for chain in chains) for branch in branches)
+        in_order = all(
+            any(is_subsequence(branch, chain.witnesses) for chain in chains) for branch in branches
+        )
         scores["chain_in_order"] = 1.0 if in_order else 0.0
     return scores

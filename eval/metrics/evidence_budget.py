@@ -2,9 +2,10 @@
 
     evidence@B = [gold ⊆ S_B]     S_B: the passages that the system hands over under a budget of B tokens
 
-A system that selects is measured by its own selection, recounted here: a selection over its budget counts as 0.
-A system that only ranks is packed: down the ranking, each passage that still fits is taken. Skipping what does
-not fit, rather than stopping there, is the stronger form of packing, so that no baseline is made weak.
+A system that selects is measured by its own selection, recounted here: a selection over its budget counts
+as 0. A system that only ranks is packed: down the ranking, each passage that still fits is taken. Skipping
+what does not fit, rather than stopping there, is the stronger form of packing, so that no baseline is made
+weak.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     p-th percentile = the value of rank ⌈p / 100 · n⌉ among n ascending values
 
-NIST/SEMATECH e-Handbook of Statistical Methods, section 7.2.6.2. No interpolation: each figure was really measured.
+NIST/SEMATECH e-Handbook of Statistical Methods, section 7.2.6.2. No interpolation: each figure was really
+measured.
 """
 
 from __future__ import annotations

@@ -17,13 +17,15 @@ from eval.metrics.recall import recall_at
 from eval.metrics.selection_bound import selection_share
 from eval.systems.base import Answer
 
-__all__ = ["question_metrics", "ranking_metrics"]
+__all__ = ["named_passages", "question_metrics", "ranking_metrics"]
 
 RANK_CUT = 10
 """Depth of nDCG and MRR: a page of ten, as BEIR reports them."""
 
 
-def ranking_metrics(ranking: Sequence[str], gold: Sequence[str], *, cutoffs: Sequence[int]) -> dict[str, float]:
+def ranking_metrics(
+    ranking: Sequence[str], gold: Sequence[str], *, cutoffs: Sequence[int]
+) -> dict[str, float]:
     """Return recall and all-gold at each cutoff, nDCG@10, MRR@10 and R-precision."""
     scores = {f"recall@{k}": recall_at(ranking, gold, k=k) for k in cutoffs}
     scores |= {f"all_gold@{k}": all_gold_at(ranking, gold, k=k) for k in cutoffs}
@@ -53,7 +55,7 @@ def question_metrics(
     share = None if bound is None else selection_share(*bound)
     if share is not None:
         scores["selection_share"] = share
-    named = _named(question, data)
+    named = named_passages(question, data)
     if answer.anchors is not None and data.anchors is not None:
         found = anchor_scores([anchor.passage_ids for anchor in answer.anchors], named)
         if found is not None:
@@ -66,7 +68,7 @@ def question_metrics(
     return scores
 
 
-def _named(question: Question, data: EvalSet) -> tuple[str, ...]:
+def named_passages(question: Question, data: EvalSet) -> tuple[str, ...]:
     """Return the gold passages that the question starts from: the labels, else the first hop."""
     if data.anchors is not None:
         return tuple(anchor.passage_id for anchor in data.anchors.get(question.id, ()))

@@ -2,8 +2,8 @@
 
     Rprec = |top_R ∩ gold| / R
 
-Buckley and Voorhees, Retrieval System Evaluation, in TREC: Experiment and Evaluation in IR (2005). It asks of each
-question exactly as many passages as it needs, so two-hop and four-hop questions are comparable.
+Buckley and Voorhees, Retrieval System Evaluation, in TREC: Experiment and Evaluation in IR (2005). It asks
+of each question exactly as many passages as it needs, so two-hop and four-hop questions are comparable.
 """
 
 from __future__ import annotations

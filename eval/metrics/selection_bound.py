@@ -2,8 +2,8 @@
 
     selection_share = value / upper bound      in [0, 1]; 1 means proven optimal
 
-The bound is the system's own (it must hold for any selection under the budget); Leskovec et al., Cost-effective
-Outbreak Detection in Networks, KDD 2007, section 3.3, describes such an online bound.
+The bound is the system's own (it must hold for any selection under the budget); Leskovec et al.,
+Cost-effective Outbreak Detection in Networks, KDD 2007, section 3.3, describes such an online bound.
 """
 
 from __future__ import annotations

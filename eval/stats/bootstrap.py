@@ -1,8 +1,9 @@
 """Percentile bootstrap over questions, for a mean and for a paired difference.
 
-Resample questions with replacement, take the mean of each resample, and read off the quantiles. Efron and Tibshirani,
-An Introduction to the Bootstrap (1993), chapter 13; for retrieval, Sakai, SIGIR 2006. The paired form resamples
-questions once for both systems, which is the same as bootstrapping the mean of the per-question differences.
+Resample questions with replacement, take the mean of each resample, and read off the quantiles. Efron and
+Tibshirani, An Introduction to the Bootstrap (1993), chapter 13; for retrieval, Sakai, SIGIR 2006. The
+paired form resamples questions once for both systems, which is the same as bootstrapping the mean of the
+per-question differences.
 """
 
 from __future__ import annotations

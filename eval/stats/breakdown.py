@@ -9,7 +9,8 @@ from eval.data.records import Question
 __all__ = ["groups_of"]
 
 EASY_SOURCE = "TTS-project"
-"""Rows of this origin were chosen in a way that favours easy questions, so a figure over all rows flatters."""
+"""Rows of this origin were chosen in a way that favours easy questions, so a figure over all rows
+flatters."""
 
 
 def groups_of(questions: Sequence[Question]) -> dict[str, list[int]]:

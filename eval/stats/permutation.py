@@ -2,8 +2,8 @@
 
     p = (1 + #{flips : |mean(±δ)| ≥ |mean(δ)|}) / (1 + flips)
 
-Fisher's randomisation test, two-sided; Smucker, Allan and Carterette, CIKM 2007, found it the test to prefer for
-retrieval. The added one keeps p above zero (Phipson and Smyth, 2010).
+Fisher's randomisation test, two-sided; Smucker, Allan and Carterette, CIKM 2007, found it the test to
+prefer for retrieval. The added one keeps p above zero (Phipson and Smyth, 2010).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Systems under test: the library's tiers, its surfaces, plain baselines and peers in the style of their papers."""
+"""Systems under test: the library's tiers and surfaces, plain baselines, and peers in papers' style."""

@@ -8,11 +8,21 @@ from eval.errors import HarnessError
 from eval.systems.base import System
 from eval.systems.bm25 import Bm25
 from eval.systems.dense import Dense
+from eval.systems.hipporag_style import HippoRagStyle
+from eval.systems.lightrag_style import LightRagStyle
+from eval.systems.linearrag_style import LinearRagStyle
 from eval.systems.rrf import Rrf
 
 __all__ = ["default_systems", "known_systems", "make_system", "parse_systems"]
 
-_PLAIN: dict[str, Callable[[], System]] = {"dense": Dense, "bm25": Bm25, "rrf": Rrf}
+_PLAIN: dict[str, Callable[[], System]] = {
+    "dense": Dense,
+    "bm25": Bm25,
+    "rrf": Rrf,
+    "hipporag2-style": HippoRagStyle,
+    "linearrag-style": LinearRagStyle,
+    "lightrag-style": LightRagStyle,
+}
 
 
 def known_systems() -> dict[str, str]:
@@ -21,6 +31,9 @@ def known_systems() -> dict[str, str]:
         "dense": "exact cosine over the set's passage vectors: the first stage",
         "bm25": "BM25 over title and text",
         "rrf": "dense and BM25 fused by reciprocal rank",
+        "hipporag2-style": "personalised PageRank over phrases and passages, seeded by facts",
+        "linearrag-style": "semantic bridging between entities, then PageRank over passages",
+        "lightrag-style": "nearest entities with their one-hop neighbourhood, mixed with dense",
     }
 
 

@@ -1,0 +1,199 @@
+"""A plain linker: titles and recurring capitalised phrases, found in text by longest match.
+
+It is the reference that any adopter could write in an afternoon. Titles lose a bracketed disambiguator
+("Rush (band)" is written "Rush"), and a capitalised phrase becomes an entity when two passages or more hold
+it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.data.records import Passage
+
+__all__ = ["LinkedCorpus", "link_corpus", "plain_title"]
+
+MAX_FORM_WORDS = 10
+MIN_PASSAGES_OF_PHRASE = 2
+MAX_SHARE_OF_PHRASE = 0.02
+"""A phrase in more than one passage in fifty ("The", "American") says nothing about what a question is
+about."""
+
+_BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
+_WORD = re.compile(r"\w+")
+_PHRASE = re.compile(
+    r"\b[A-Z][\w'’.-]*(?:\s+(?:of|the|de|la|von|van|and)\s+[A-Z][\w'’.-]*|\s+[A-Z][\w'’.-]*)*"
+)
+_ORDINARY = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "he",
+        "she",
+        "it",
+        "they",
+        "we",
+        "i",
+        "in",
+        "on",
+        "at",
+        "of",
+        "for",
+        "and",
+        "but",
+        "or",
+        "as",
+        "by",
+        "to",
+        "from",
+        "with",
+        "this",
+        "that",
+        "these",
+        "those",
+        "his",
+        "her",
+        "its",
+        "their",
+        "who",
+        "which",
+        "what",
+        "when",
+        "where",
+        "how",
+        "is",
+        "was",
+        "are",
+        "were",
+        "after",
+        "before",
+        "during",
+        "while",
+        "since",
+        "although",
+        "if",
+        "not",
+        "no",
+    ]
+)
+
+
+def plain_title(title: str) -> str:
+    """Return the title without its bracketed disambiguator; a title of nothing else stays."""
+    return _BRACKET.sub("", title).strip() or title.strip()
+
+
+def _tokens(text: str) -> list[tuple[str, int, int]]:
+    found = []
+    for match in _WORD.finditer(text):
+        plain = unicodedata.normalize("NFKD", match.group()).casefold()
+        word = "".join(char for char in plain if not unicodedata.combining(char))
+        found.append((word, match.start(), match.end()))
+    return found
+
+
+def _form(text: str) -> tuple[str, ...]:
+    return tuple(word for word, _, _ in _tokens(text))
+
+
+@dataclass(frozen=True)
+class LinkedCorpus:
+    """Entities of a corpus, and the forms by which text names them."""
+
+    names: tuple[str, ...]
+    about: tuple[tuple[int, ...], ...]
+    mentions: tuple[Mapping[int, int], ...]
+    by_form: Mapping[tuple[str, ...], tuple[int, ...]]
+    longest: Mapping[str, int]
+
+    def link(self, text: str) -> list[tuple[int, int, int]]:
+        """Return (entity, start, end) for every form in `text`, longest match first, left to right."""
+        return _scan(text, self.by_form, self.longest)
+
+
+def _scan(
+    text: str, by_form: Mapping[tuple[str, ...], tuple[int, ...]], longest: Mapping[str, int]
+) -> list[tuple[int, int, int]]:
+    tokens = _tokens(text)
+    found: list[tuple[int, int, int]] = []
+    place = 0
+    while place < len(tokens):
+        for length in range(min(longest.get(tokens[place][0], 0), len(tokens) - place), 0, -1):
+            window = tokens[place : place + length]
+            form = tuple(word for word, _, _ in window)
+            if form not in by_form or not _named(text, window):
+                continue
+            found.extend((entity, window[0][1], window[-1][2]) for entity in by_form[form])
+            place += length - 1
+            break
+        place += 1
+    return found
+
+
+def _named(text: str, window: Sequence[tuple[str, int, int]]) -> bool:
+    """Say whether some word that is not ordinary starts in upper case or is a number."""
+    return any(
+        (text[start].isupper() or text[start].isdigit()) and word not in _ORDINARY
+        for word, start, _ in window
+    )
+
+
+def link_corpus(passages: Sequence[Passage]) -> LinkedCorpus:
+    """Find entities in the corpus and link every passage to them."""
+    names: list[str] = []
+    number: dict[str, int] = {}
+    about: list[tuple[int, ...]] = []
+    forms: dict[tuple[str, ...], list[int]] = {}
+    for passage in passages:
+        title = passage.title.strip()
+        if not _form(title):
+            about.append(())
+            continue
+        if title not in number:
+            number[title] = len(names)
+            names.append(title)
+            for form in {_form(plain_title(title)), _form(title)}:
+                if 0 < len(form) <= MAX_FORM_WORDS:
+                    forms.setdefault(form, []).append(number[title])
+        about.append((number[title],))
+    for phrase, form in _phrases(passages):
+        if form not in forms:
+            forms[form] = [len(names)]
+            names.append(phrase)
+    by_form = {form: tuple(found) for form, found in forms.items()}
+    longest: dict[str, int] = {}
+    for form in by_form:
+        longest[form[0]] = max(longest.get(form[0], 0), len(form))
+    mentions = []
+    for passage, subjects in zip(passages, about, strict=True):
+        counts = Counter(entity for entity, _, _ in _scan(passage.text, by_form, longest))
+        for subject in subjects:
+            counts[subject] += 1
+        mentions.append(dict(sorted(counts.items())))
+    return LinkedCorpus(
+        names=tuple(names), about=tuple(about), mentions=tuple(mentions), by_form=by_form, longest=longest
+    )
+
+
+def _phrases(passages: Sequence[Passage]) -> list[tuple[str, tuple[str, ...]]]:
+    holders: Counter[tuple[str, ...]] = Counter()
+    written: dict[tuple[str, ...], str] = {}
+    for passage in passages:
+        seen = set()
+        for match in _PHRASE.finditer(passage.text):
+            form = _form(match.group())
+            while form and form[0] in _ORDINARY:
+                form = form[1:]
+            if not 0 < len(form) <= MAX_FORM_WORDS or all(word in _ORDINARY for word in form):
+                continue
+            seen.add(form)
+            written.setdefault(form, match.group())
+        holders.update(seen)
+    most = max(MIN_PASSAGES_OF_PHRASE, int(len(passages) * MAX_SHARE_OF_PHRASE))
+    kept = [form for form, count in holders.items() if MIN_PASSAGES_OF_PHRASE <= count <= most]
+    return [(written[form], form) for form in sorted(kept)]
