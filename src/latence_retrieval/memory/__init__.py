@@ -1,0 +1,1 @@
+"""In-memory adapters: the executable reference for the ports."""
