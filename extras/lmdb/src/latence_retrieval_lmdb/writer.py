@@ -1,0 +1,112 @@
+"""`LmdbWriter`: large sorted batches into a file whose map grows as needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from latence_retrieval.ports.key_value import Key, Table
+from latence_retrieval.sidecar.keys import AscendingRows, packed
+from latence_retrieval_lmdb.engine import lmdb
+
+__all__ = ["LmdbWriter"]
+
+_BATCH_BYTES = 16 << 20  # rows of one transaction; its dirty pages stay in memory until it commits
+_ROW_OVERHEAD_BYTES = 128  # two bytes objects and a tuple in CPython
+_FIRST_MAP_BYTES = 256 << 20
+_LIB_VERSION = 0
+"""The 0.9 engine, data format 1: the one that every release of `lmdb` reads."""
+
+
+class LmdbWriter:
+    """Writes one file; pages are filled best when tables come in ascending order of their number.
+
+    Nothing is flushed before `close`, and the same rows in the same order give the same bytes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Create the file. Use `LmdbBackend.create`."""
+        self._path = path
+        self._checked = AscendingRows()
+        self._map_bytes = _FIRST_MAP_BYTES
+        self._highest_table = 0
+        self._is_closed = False
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        self._environment = lmdb.open(
+            os.fspath(path),
+            subdir=False,
+            lock=False,
+            sync=False,
+            metasync=False,
+            map_size=self._map_bytes,
+            max_dbs=0,
+            lib_version=_LIB_VERSION,
+        )
+
+    def put_many(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> int:
+        """Store rows, streamed in ascending key order; return how many.
+
+        Raises:
+            TypeError: a key of the wrong kind.
+            ValueError: a key repeated, out of order or out of range; or the writer is closed.
+        """
+        if self._is_closed:
+            raise ValueError(f"{self._path} is closed")
+        is_append = table >= self._highest_table
+        self._highest_table = max(self._highest_table, table)
+        count = 0
+        stored = ((packed(table, key), value) for key, value in self._checked(table, rows))
+        for batch, size_bytes in _batches(stored):
+            self._make_room(size_bytes)
+            count += self._put(batch, is_append=is_append)
+        return count
+
+    def close(self) -> None:
+        """Flush to disk and release the file; allowed twice."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            self._environment.sync(True)
+        finally:
+            self._environment.close()
+        with self._path.open("rb") as file:
+            os.fsync(file.fileno())
+
+    def _put(self, batch: list[tuple[bytes, bytes]], *, is_append: bool) -> int:
+        while True:
+            try:
+                with self._environment.begin(write=True) as transaction, transaction.cursor() as cursor:
+                    _, added = cursor.putmulti(batch, append=is_append, overwrite=False)
+                    return added
+            except lmdb.MapFullError:  # the transaction was rolled back whole
+                self._grow(2 * self._map_bytes)
+
+    def _make_room(self, batch_bytes: int) -> None:
+        """Grow the map so that a batch fits: half-full pages and copied branches included."""
+        info = self._environment.info()
+        used = (info["last_pgno"] + 1) * self._environment.stat()["psize"]
+        # a value over about 2 KB has pages of its own, rounded up, and a page may end half empty
+        wanted = used + 4 * batch_bytes + _BATCH_BYTES
+        if wanted > self._map_bytes:
+            self._grow(wanted)
+
+    def _grow(self, wanted_bytes: int) -> None:
+        while wanted_bytes > self._map_bytes:
+            self._map_bytes *= 2
+        self._environment.set_mapsize(self._map_bytes)
+
+
+def _batches(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[list[tuple[bytes, bytes]], int]]:
+    """Yield rows in lists of about `_BATCH_BYTES`, with their bytes."""
+    batch: list[tuple[bytes, bytes]] = []
+    size_bytes = 0
+    for key, value in rows:
+        batch.append((key, value))
+        size_bytes += len(key) + len(value) + _ROW_OVERHEAD_BYTES
+        if size_bytes >= _BATCH_BYTES:
+            yield batch, size_bytes
+            batch, size_bytes = [], 0
+    if batch:
+        yield batch, size_bytes

@@ -1,0 +1,92 @@
+"""How a table's keys are written: one order for every store, so that adapters differ in nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from latence_retrieval.ports.key_value import Key, Table
+
+__all__ = [
+    "MAX_KEY_BYTES",
+    "MAX_NUMBER",
+    "AscendingRows",
+    "is_storable",
+    "packed",
+    "require_kind",
+    "unpacked",
+]
+
+MAX_NUMBER = 2**32 - 1
+"""Largest key of a numbered table: the port's own bound."""
+
+MAX_KEY_BYTES = 480
+"""Longest key of a named table: LMDB's 511 bytes less the table's byte, rounded down."""
+
+
+def require_kind(table: Table, keys: Sequence[Key]) -> None:
+    """Refuse keys of the wrong kind.
+
+    Raises:
+        TypeError: bytes for a numbered table, or a number for a named one.
+    """
+    wanted = int if table.is_numbered else bytes
+    for key in keys:
+        if type(key) is not wanted:
+            kind = "numbers" if table.is_numbered else "bytes"
+            raise TypeError(f"table {table.name} is keyed by {kind}, not by {type(key).__name__}")
+
+
+def is_storable(key: Key) -> bool:
+    """Whether a key of the right kind can be in a table at all; one that cannot is simply absent."""
+    if isinstance(key, int):
+        return 0 <= key <= MAX_NUMBER
+    return 0 < len(key) <= MAX_KEY_BYTES
+
+
+def packed(table: Table, key: Key) -> bytes:
+    """Return the table's byte, then the number in four big-endian bytes, or the bytes as they are.
+
+    Args:
+        table: the table that the key belongs to.
+        key: storable, and of the table's kind.
+    """
+    if isinstance(key, int):
+        return (table << 32 | key).to_bytes(5, "big")
+    return bytes((table,)) + key
+
+
+def unpacked(table: Table, stored: bytes) -> Key:
+    """Return the key that `packed` wrote."""
+    return int.from_bytes(stored[1:], "big") if table.is_numbered else stored[1:]
+
+
+class AscendingRows:
+    """What a writer lets through: keys of the right kind, strictly ascending in each table over all calls."""
+
+    def __init__(self) -> None:
+        """Start with empty tables."""
+        self._last: dict[Table, Key] = {}
+
+    def __call__(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> Iterator[tuple[Key, bytes]]:
+        """Pass rows through, refusing what no store accepts.
+
+        Raises:
+            TypeError: a key of the wrong kind.
+            ValueError: a key out of range, repeated, or smaller than the one before it.
+        """
+        last = self._last.get(table)
+        wanted = int if table.is_numbered else bytes
+        for key, value in rows:
+            if type(key) is not wanted:
+                require_kind(table, (key,))
+            if not is_storable(key):
+                bounds = f"0 to {MAX_NUMBER}" if table.is_numbered else f"1 to {MAX_KEY_BYTES} bytes"
+                raise ValueError(f"table {table.name}: key {key!r} is out of range; keys are {bounds}")
+            if last is not None and key <= last:  # type: ignore[operator]  # one kind per table
+                if key == last:
+                    raise ValueError(f"table {table.name}: key {key!r} is repeated; give each key once")
+                raise ValueError(
+                    f"table {table.name}: key {key!r} follows {last!r}; give keys in ascending order"
+                )
+            self._last[table] = last = key
+            yield key, value
