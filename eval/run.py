@@ -41,6 +41,7 @@ class RunRequest:
         limit: int | None = None,
         fresh: bool = False,
         gliner2: str | None = None,
+        vectors_dir: Path | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.sets = list(dict.fromkeys(sets))
@@ -50,8 +51,19 @@ class RunRequest:
         self.limit = limit
         self.fresh = fresh
         self.gliner2 = gliner2
+        self.vectors_dir = vectors_dir
+        self._loaded: dict[str, EvalSet] = {}
         if not self.sets:
             raise HarnessError("no set is named; give --sets NAME[,NAME]")
+
+    def load(self, name: str) -> EvalSet:
+        """Read one set, with vectors from where the request says."""
+        if name not in self._loaded:
+            folder = self.vectors_dir or self.cache.root / "vectors"
+            self._loaded[name] = load_set(
+                self.data_dir, name, prepared=[folder], prefer_prepared=self.vectors_dir is not None
+            )
+        return self._loaded[name]
 
 
 def run(request: RunRequest, out: Path) -> dict[str, Any]:
@@ -74,7 +86,7 @@ def run(request: RunRequest, out: Path) -> dict[str, Any]:
 
 def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Measure every system on every set; return the summary and the per-question details."""
-    loaded = [load_set(request.data_dir, name) for name in request.sets]
+    loaded = [request.load(name) for name in request.sets]
     summary: dict[str, Any] = {**provenance(), "config": request.config.as_json(), "limit": request.limit}
     for key in (
         "sets",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from eval.config import DATA_VARIABLE
 from eval.data.beir import load_beir, matches_beir
 from eval.data.compact import load_compact, matches_compact
 from eval.data.files import sha256_of
 from eval.data.pooled import load_hipporag, load_rows_file
 from eval.data.records import EvalSet
-from eval.data.vectors import VECTORS_FILE, read_vectors
+from eval.data.vectors import VECTORS_FILE, content_digest, read_vectors
 from eval.errors import DataError
 
 __all__ = ["load_set"]
@@ -24,26 +26,36 @@ _WHERE = (
 _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
-def load_set(data_dir: Path, name: str) -> EvalSet:
+def load_set(
+    data_dir: Path, name: str, *, prepared: Sequence[Path] = (), prefer_prepared: bool = False
+) -> EvalSet:
     """Read the set called `name`: a folder of that name, or a file of that name with a known ending.
 
-    Vectors that `python -m eval prepare` left for a public file are found beside it, as `<name>.vectors.npz`.
+    Args:
+        data_dir: where sets are.
+        name: the set.
+        prepared: folders in which `python -m eval prepare` may have left `<name>.vectors.npz`.
+        prefer_prepared: use those even where the set has vectors of its own.
 
     Raises:
         DataError: nothing of that name is there, or it cannot be read; the message says where to get it.
     """
     if not data_dir.is_dir():
-        fix = "give --data DIR, or set LATENCE_EVAL_DATA"
-        raise DataError(data_dir, "the data folder is not there", fix=fix)
+        raise DataError(
+            data_dir, "the data folder is not there", fix=f"give --data DIR, or set {DATA_VARIABLE}"
+        )
     folder = data_dir / name
-    loaded: EvalSet
     if folder.is_dir() and matches_beir(folder):
         loaded = load_beir(folder, name=name)
     elif folder.is_dir() and matches_compact(folder):
-        return load_compact(folder, name=name)
+        loaded = load_compact(folder, name=name)
     else:
         loaded = _load_file(data_dir, folder, name)
-    return _with_prepared_vectors(loaded, [folder / VECTORS_FILE, data_dir / f"{name}.{VECTORS_FILE}"])
+    own = [folder / VECTORS_FILE, data_dir / f"{name}.{VECTORS_FILE}"]
+    others = [place / f"{name}.{VECTORS_FILE}" for place in prepared]
+    if prefer_prepared:
+        return _with_vectors(loaded, others)
+    return loaded if loaded.vectors is not None else _with_vectors(loaded, own + others)
 
 
 def _load_file(data_dir: Path, folder: Path, name: str) -> EvalSet:
@@ -62,12 +74,15 @@ def _load_file(data_dir: Path, folder: Path, name: str) -> EvalSet:
     raise DataError(data_dir / name, f"no such set (there: {', '.join(there) or 'none'})", fix=_WHERE)
 
 
-def _with_prepared_vectors(loaded: EvalSet, places: list[Path]) -> EvalSet:
+def _with_vectors(loaded: EvalSet, places: list[Path]) -> EvalSet:
     for place in places:
-        if place.is_file():
-            rows = 1 + max(question.row for question in loaded.questions)
-            vectors = read_vectors(place, queries=rows, chunks=len(loaded.passages))
-            return replace(
-                loaded, vectors=vectors, checksums={**loaded.checksums, place.name: sha256_of(place)}
-            )
+        if not place.is_file():
+            continue
+        rows = 1 + max(question.row for question in loaded.questions)
+        vectors = read_vectors(place, queries=rows, chunks=len(loaded.passages))
+        if vectors.content not in (None, content_digest(loaded.passages, loaded.questions)):
+            fix = "run `python -m eval prepare` for this set again"
+            raise DataError(place, f"belongs to other content than {loaded.name}", fix=fix)
+        kept = {file: digest for file, digest in loaded.checksums.items() if not file.endswith(VECTORS_FILE)}
+        return replace(loaded, vectors=vectors, checksums={**kept, place.name: sha256_of(place)})
     return loaded

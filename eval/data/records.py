@@ -74,12 +74,16 @@ class GoldAnchor:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Unit rows in file order: one per question, one per passage, one per passage title."""
+    """Unit rows in file order: one per question, one per passage, one per passage title.
+
+    `model` and `content` are what `prepare` recorded: the model's name and the digest of the texts.
+    """
 
     queries: Matrix
     chunks: Matrix
     entities: Matrix | None = None
     model: str | None = None
+    content: str | None = None
 
 
 @dataclass(frozen=True)

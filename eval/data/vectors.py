@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.data.records import Vectors
+from eval.data.records import Passage, Question, Vectors
 from eval.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["VECTORS_FILE", "read_vectors", "unit_rows"]
+__all__ = ["VECTORS_FILE", "content_digest", "read_vectors", "unit_rows"]
 
 VECTORS_FILE = "vectors.npz"
+
+
+def content_digest(passages: Sequence[Passage], questions: Sequence[Question]) -> str:
+    """Return a digest of every text that is embedded, so that vectors of other content are never used."""
+    digest = hashlib.sha256()
+    for passage in passages:
+        digest.update(f"{passage.title}\x00{passage.text}\x01".encode())
+    for question in questions:
+        digest.update(f"{question.row}\x00{question.text}\x02".encode())
+    return digest.hexdigest()[:32]
 
 
 def unit_rows(rows: NDArray[Any]) -> NDArray[np.float32]:
@@ -58,4 +70,5 @@ def read_vectors(path: Path, *, queries: int, chunks: int) -> Vectors:
         chunks=unit_rows(arrays["chunks"]),
         entities=None if entities is None else unit_rows(entities),
         model=str(arrays["model"]) if "model" in arrays else None,
+        content=str(arrays["content"]) if "content" in arrays else None,
     )

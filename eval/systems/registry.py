@@ -11,6 +11,7 @@ from eval.systems.dense import Dense
 from eval.systems.hipporag_style import HippoRagStyle
 from eval.systems.lightrag_style import LightRagStyle
 from eval.systems.linearrag_style import LinearRagStyle
+from eval.systems.names import split_names
 from eval.systems.rrf import Rrf
 
 __all__ = ["default_systems", "known_systems", "make_system", "parse_systems"]
@@ -54,7 +55,7 @@ def parse_systems(names: str | Sequence[str]) -> list[str]:
     Raises:
         HarnessError: the list is empty or a name is unknown.
     """
-    parts = names.split(",") if isinstance(names, str) else list(names)
+    parts = split_names(names) if isinstance(names, str) else list(names)
     chosen = list(dict.fromkeys(part.strip() for part in parts if part.strip()))
     if not chosen:
         raise HarnessError(f"no system is named; known: {', '.join(known_systems())}")

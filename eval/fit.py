@@ -1,0 +1,163 @@
+"""`fit`: search settings on one set's development half, and confirm them on the others.
+
+Coordinate search: settings are visited in the order given, each takes the value with the best objective
+while the others stand, until a round changes nothing. The objective is the mean of recall at 2 and 5 and
+all-gold at 5, over questions of the development halves. A setting is kept only if it helps there; the other
+half and the other sets then say whether it holds, with intervals. Nothing is ever chosen by a test half.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.errors import HarnessError
+from eval.progress import say
+from eval.results import write_results
+from eval.run import RunRequest, run_sets
+from eval.stats.aggregate import compare_columns
+
+__all__ = ["DEFAULT_GRID", "fit", "is_dev", "parse_grid"]
+
+OBJECTIVE = ("recall@2", "recall@5", "all_gold@5")
+LEAST_GAIN = 0.001
+"""A tenth of a point: less is noise of a few questions."""
+MAX_ROUNDS = 3
+
+DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
+    "weights.translated": (0.4, 0.6, 0.8, 1.0, 1.2),
+    "weights.similarity": (0.15, 0.3, 0.5),
+    "weights.lexical": (0.05, 0.1, 0.2, 0.3),
+    "walk.mention_weight": (0.005, 0.01, 0.02, 0.05),
+    "walk.query_sharpness": (2.0, 3.0, 4.0),
+    "walk.first_stage_share": (0.04, 0.08, 0.12),
+    "entry.min_form_weight": (0.1, 0.15, 0.25),
+}
+
+
+def is_dev(question_id: str) -> bool:
+    """Say whether a question is of the development half: an even first byte of its id's sha256."""
+    return hashlib.sha256(question_id.encode()).digest()[0] % 2 == 0
+
+
+def parse_grid(items: Iterable[str]) -> dict[str, tuple[Any, ...]]:
+    """Read `path=value,value` items.
+
+    Raises:
+        HarnessError: an item has another form.
+    """
+    from eval.systems.names import parse_name
+
+    grid: dict[str, tuple[Any, ...]] = {}
+    for item in items:
+        path, equals, values = item.partition("=")
+        if not equals or not values:
+            raise HarnessError(f"{item!r} cannot be read; write path=value,value")
+        grid[path.strip()] = tuple(
+            parse_name(f"x[{path.strip()}={value}]").settings[path.strip()] for value in values.split(",")
+        )
+    return grid
+
+
+class _Search:
+    """Measures variants of one system and remembers them; the runs themselves are cached on disk."""
+
+    def __init__(self, request: RunRequest, system: str) -> None:
+        self._request = request
+        self._system = system
+        self._known: dict[str, dict[str, list[dict[str, Any]]]] = {}
+
+    def name(self, settings: Mapping[str, Any]) -> str:
+        if not settings:
+            return self._system
+        return f"{self._system}[{';'.join(f'{path}={value}' for path, value in sorted(settings.items()))}]"
+
+    def rows(self, settings: Mapping[str, Any], sets: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+        """Return per-question rows by set."""
+        name = self.name(settings)
+        known = self._known.setdefault(name, {})
+        fresh = [item for item in sets if item not in known]
+        if fresh:
+            self._request.sets, self._request.systems = fresh, [name]
+            summary, details = run_sets(self._request)
+            for set_name in fresh:
+                found = details["sets"][set_name]["systems"].get(name)
+                if found is None:
+                    raise HarnessError(
+                        f"{set_name}: {name} was not measured: {summary['skipped'].get(set_name)}"
+                    )
+                known[set_name] = found
+        return {item: known[item] for item in sets}
+
+    def objective(self, settings: Mapping[str, Any], sets: Sequence[str]) -> float:
+        """Return the objective on the development halves, each set weighing the same."""
+        means: list[float] = []
+        for rows in self.rows(settings, sets).values():
+            dev = [row["metrics"] for row in rows if is_dev(row["id"])]
+            values = [float(metrics[metric]) for metrics in dev for metric in OBJECTIVE]
+            means.append(sum(values) / max(1, len(values)))
+        return sum(means) / len(means)
+
+
+def fit(
+    request: RunRequest,
+    *,
+    system: str,
+    on: Sequence[str],
+    confirm: Sequence[str],
+    grid: Mapping[str, Sequence[Any]],
+    out: Path,
+) -> dict[str, Any]:
+    """Search, confirm, and write what was tried; return the results."""
+    search = _Search(request, system)
+    chosen: dict[str, Any] = {}
+    best = search.objective(chosen, on)
+    tried: list[dict[str, Any]] = [{"settings": {}, "objective": round(best, 6)}]
+    for _ in range(MAX_ROUNDS):
+        before = dict(chosen)
+        for path, values in grid.items():
+            for value in values:
+                candidate = {**chosen, path: value}
+                score = search.objective(candidate, on)
+                tried.append({"settings": candidate, "objective": round(score, 6)})
+                if score >= best + LEAST_GAIN:
+                    best, chosen = score, candidate
+                    say(f"objective {best:.4f} with {search.name(chosen)}")
+        if chosen == before:
+            break
+    result = {
+        "system": system,
+        "fitted_on": list(on),
+        "settings": chosen,
+        "objective": round(best, 6),
+        "tried": tried,
+        "confirmation": _confirm(search, chosen, on, confirm, request),
+        "metrics": {},
+    }
+    write_results(out, result)
+    return result
+
+
+def _confirm(
+    search: _Search, chosen: Mapping[str, Any], on: Sequence[str], confirm: Sequence[str], request: RunRequest
+) -> dict[str, Any]:
+    """Compare the chosen settings with the defaults on each half of each set."""
+    sets = list(dict.fromkeys([*on, *confirm]))
+    ours, theirs = search.rows(chosen, sets), search.rows({}, sets)
+    found: dict[str, Any] = {}
+    for name in sets:
+        for half, wanted in (("dev", True), ("test", False)):
+            places = [place for place, row in enumerate(ours[name]) if is_dev(row["id"]) is wanted]
+            if not places:
+                continue
+            found.setdefault(name, {})[half] = {
+                metric: compare_columns(
+                    [ours[name][place]["metrics"][metric] for place in places],
+                    [theirs[name][place]["metrics"][metric] for place in places],
+                    config=request.config,
+                )
+                for metric in OBJECTIVE
+            }
+    return found

@@ -1,0 +1,1 @@
+"""The report: a Markdown table and plot for the README, and one self-contained HTML page."""
