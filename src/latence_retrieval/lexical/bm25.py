@@ -166,11 +166,12 @@ class Bm25:
     ) -> None:
         """Add one whole list to the sums."""
         for block in self._source.blocks(found):
+            numbers, frequencies, lengths = block.columns()
             parts = [
                 weight * frequency / (frequency + scale + slope * length)
-                for frequency, length in zip(block.frequencies, block.lengths, strict=True)
+                for frequency, length in zip(frequencies, lengths, strict=True)
             ]
-            pairs: Iterable[tuple[int, float]] = zip(block.numbers(), parts, strict=True)
+            pairs: Iterable[tuple[int, float]] = zip(numbers, parts, strict=True)
             if allowed is not None:
                 pairs = [pair for pair in pairs if pair[0] in allowed]
             if sums:

@@ -9,17 +9,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from latence_retrieval.errors import InvalidInputError
-from latence_retrieval.lexical.postings import PostingBlock, PostingList, PostingStats, impacts_of
+from latence_retrieval.lexical.posting_blocks import PostingBlock, SparseBlock
+from latence_retrieval.lexical.postings import PostingList, PostingStats, impacts_of
 from latence_retrieval.lexical.terms import Analyser
 
 __all__ = ["MemoryPostings"]
 
 
+def _column() -> array[int]:
+    return array("I")
+
+
 @dataclass(slots=True)
 class _Columns:
-    block: PostingBlock = field(
-        default_factory=lambda: PostingBlock(0, array("I"), array("I"), array("I"))
-    )
+    offsets: array[int] = field(default_factory=_column)
+    frequencies: array[int] = field(default_factory=_column)
+    lengths: array[int] = field(default_factory=_column)
     least_lengths: dict[int, int] = field(default_factory=dict)  # by frequency; an upper bound after removals
 
 
@@ -51,9 +56,9 @@ class MemoryPostings:
         length = len(terms)
         for term, frequency in Counter(terms).items():
             columns = self._columns.setdefault(term, _Columns())
-            columns.block.offsets.append(number)
-            columns.block.frequencies.append(frequency)
-            columns.block.lengths.append(length)
+            columns.offsets.append(number)
+            columns.frequencies.append(frequency)
+            columns.lengths.append(length)
             known = columns.least_lengths.get(frequency)
             if known is None or length < known:
                 columns.least_lengths[frequency] = length
@@ -65,11 +70,11 @@ class MemoryPostings:
         """Take out a chunk that was added with this very text."""
         terms = self.analyser.terms(text)
         for term in set(terms):
-            block = self._columns[term].block
-            place = bisect_left(block.offsets, number)
-            for column in (block.offsets, block.frequencies, block.lengths):
+            columns = self._columns[term]
+            place = bisect_left(columns.offsets, number)
+            for column in (columns.offsets, columns.frequencies, columns.lengths):
                 del column[place]
-            if not block.offsets:
+            if not columns.offsets:
                 del self._columns[term]
         self._documents -= 1
         self._total_length -= len(terms)
@@ -83,7 +88,8 @@ class MemoryPostings:
                 found.append(None)
                 continue
             impacts = impacts_of(columns.least_lengths)
-            found.append(PostingList(term, len(columns.block.offsets), impacts, columns.block))
+            block = SparseBlock(0, columns.offsets, columns.frequencies, columns.lengths)
+            found.append(PostingList(term, len(columns.offsets), impacts, block))
         return found
 
     def blocks(self, posting_list: PostingList) -> Iterator[PostingBlock]:
@@ -96,6 +102,6 @@ class MemoryPostings:
     ) -> list[Iterable[tuple[int, int, int]]]:
         """Look the numbers up in each list."""
         return [
-            posting_list.inline.find(numbers) if posting_list.inline is not None else ()
+            posting_list.inline.find(numbers) if posting_list.inline is not None and numbers else ()
             for posting_list in posting_lists
         ]

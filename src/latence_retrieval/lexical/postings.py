@@ -1,6 +1,6 @@
 """Posting lists: their rows in `Table.TERM`, and the narrow protocol that BM25 ranks over.
 
-A list says in which chunks a term occurs. It is cut into blocks of at most `BLOCK_SIZE` postings, ascending by
+A list says in which chunks a term occurs. It is cut into blocks of at most `posting_blocks.BLOCK_SIZE` postings, ascending by
 chunk number, so that a reader who wants sixty chunks out of a million decodes only the blocks that hold them.
 
 Rows of `Table.TERM`, in key order (a term never contains a NUL, so the order is by term, then by block):
@@ -11,50 +11,44 @@ Rows of `Table.TERM`, in key order (a term never contains a NUL, so the order is
                                    a list of one block stands in its head, so that a rare term costs one read
 
 The head comes last so that a list is written as a stream, in memory that does not grow with its length.
-A posting carries the term's frequency and the chunk's length (both exact, in the narrowest of 1, 2 or 4 bytes
-that fits the block), so that scoring needs no read per chunk. Everything is little-endian.
+A posting carries the term's frequency and the chunk's length, both exact (`posting_blocks`), so that scoring needs
+no read per chunk. Everything is little-endian.
 
 Impacts are the pairs of frequency and length that no other posting of the list beats on both: they give the
 exact maximum of BM25's term factor for whatever k1 and b a caller chooses (the idea of Lucene's impacts).
 
-API: `PostingSource` (the protocol), `PostingList`, `PostingBlock`, `PostingStats`, `KeyValuePostings` (reads a
-sidecar), and the codec (`encode_head`, `encode_block`, …) that `postings_writer.PostingsWriter` uses. Lists that
+API: `PostingSource` (the protocol), `PostingList`, `PostingStats`, `KeyValuePostings` (reads a
+sidecar), and the codec (`encode_head`, …) that `postings_writer.PostingsWriter` uses. Lists that
 grow and shrink chunk by chunk are in `memory_postings.MemoryPostings`.
 """
 
 from __future__ import annotations
 
 import struct
-import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
 from latence_retrieval.errors import SidecarCorruptError, SidecarVersionError
+from latence_retrieval.lexical.posting_blocks import PostingBlock, decode_block, pack_column, unpack_column
 from latence_retrieval.ports.key_value import KeyValueReader, Table
 
 __all__ = [
-    "BLOCK_SIZE",
     "Impact",
     "KeyValuePostings",
-    "PostingBlock",
     "PostingList",
     "PostingSource",
     "PostingStats",
     "block_key",
-    "encode_block",
     "encode_head",
     "encode_stats",
     "head_key",
     "impacts_of",
     "term_bytes",
 ]
-
-BLOCK_SIZE = 512
-"""Postings a block. Measured with LMDB (adr/0012): reading 60 chunks of a list of 10,000 costs least at 512."""
 
 FORMAT = 1
 """Version of the rows; a reader refuses a higher one."""
@@ -65,8 +59,6 @@ _MAX_TERM_BYTES = 240
 _MAX_IMPACTS = 24
 _STATS_STRUCT = struct.Struct("<BQQ")
 _HEAD_STRUCT = struct.Struct("<BBII")
-_BLOCK_STRUCT = struct.Struct("<IHccc")
-_SWAP = sys.byteorder == "big"
 
 Impact = tuple[int, int]
 """A frequency and a length that no other posting of the list beats on both."""
@@ -93,39 +85,6 @@ class PostingStats:
 
 
 @dataclass(slots=True)
-class PostingBlock:
-    """Parallel columns of some postings: the chunk number is `base` plus its offset, ascending."""
-
-    base: int
-    offsets: array[int]
-    frequencies: array[int]
-    lengths: array[int]
-
-    def numbers(self) -> Sequence[int]:
-        """Return the chunk numbers, ascending."""
-        base = self.base
-        return [base + offset for offset in self.offsets] if base else self.offsets
-
-    def find(self, numbers: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-        """Yield (chunk number, frequency, length) of those of `numbers` (ascending) that are here."""
-        base, offsets, frequencies, lengths = self.base, self.offsets, self.frequencies, self.lengths
-        count = len(offsets)
-        if count < 2 * len(numbers):
-            wanted = set(numbers)
-            for place, offset in enumerate(offsets):
-                if base + offset in wanted:
-                    yield base + offset, frequencies[place], lengths[place]
-            return
-        place = 0
-        for number in numbers:
-            place = bisect_left(offsets, number - base, place)
-            if place == count:
-                return
-            if offsets[place] == number - base:
-                yield number, frequencies[place], lengths[place]
-
-
-@dataclass(slots=True)
 class PostingList:
     """The head of one term's list.
 
@@ -141,7 +100,7 @@ class PostingList:
     document_frequency: int
     impacts: Sequence[Impact]
     inline: PostingBlock | None = None
-    firsts: array[int] = field(default_factory=lambda: array("I"))
+    firsts: Sequence[int] = ()
 
 
 class PostingSource(Protocol):
@@ -221,7 +180,7 @@ class KeyValuePostings:
                     keys.append(block_key(term, block))
                     runs.append((place, start, stop))
         found: list[list[tuple[int, int, int]]] = [
-            list(posting_list.inline.find(numbers)) if posting_list.inline is not None else []
+            posting_list.inline.find(numbers) if posting_list.inline is not None and numbers else []
             for posting_list in posting_lists
         ]
         for (place, start, stop), value in zip(runs, self._reader.get_many(Table.TERM, keys), strict=True):
@@ -310,8 +269,8 @@ def encode_head(
     flat = array("I", [value for impact in impacts for value in impact])
     return (
         _HEAD_STRUCT.pack(FORMAT, len(impacts), document_frequency, len(firsts))
-        + _packed(flat)
-        + _packed(array("I", firsts))
+        + pack_column(flat)
+        + pack_column(array("I", firsts))
         + inline
     )
 
@@ -320,53 +279,8 @@ def decode_head(term: str, value: bytes) -> PostingList:
     """Read a head row."""
     _, impact_count, document_frequency, block_count = _HEAD_STRUCT.unpack_from(value)
     start = _HEAD_STRUCT.size + 8 * impact_count
-    flat = _unpacked("I", value[_HEAD_STRUCT.size : start])
-    impacts = list(zip(flat[::2], flat[1::2], strict=True))
-    end = start + 4 * block_count
+    impacts = list(struct.iter_unpack("<II", value[_HEAD_STRUCT.size : start]))
     if block_count:
-        return PostingList(term, document_frequency, impacts, None, _unpacked("I", value[start:end]))
-    return PostingList(term, document_frequency, impacts, decode_block(value, end))
-
-
-def encode_block(numbers: Sequence[int], frequencies: Sequence[int], lengths: Sequence[int]) -> bytes:
-    """Return a block row of parallel columns, ascending by chunk number, at most `BLOCK_SIZE` long."""
-    base = numbers[0]
-    columns = [_narrow([number - base for number in numbers]), _narrow(frequencies), _narrow(lengths)]
-    codes = (column.typecode.encode() for column in columns)
-    return _BLOCK_STRUCT.pack(base, len(numbers), *codes) + b"".join(map(_packed, columns))
-
-
-def decode_block(value: bytes, start: int) -> PostingBlock:
-    """Read the block that starts at byte `start`."""
-    base, count, *codes = _BLOCK_STRUCT.unpack_from(value, start)
-    start += _BLOCK_STRUCT.size
-    columns: list[array[int]] = []
-    for code in codes:
-        column = array(code.decode("ascii"))
-        end = start + count * column.itemsize
-        column.frombytes(value[start:end])
-        if _SWAP:
-            column.byteswap()
-        columns.append(column)
-        start = end
-    return PostingBlock(base, *columns)
-
-
-def _narrow(values: Sequence[int]) -> array[int]:
-    highest = max(values)
-    return array("B" if highest < 1 << 8 else "H" if highest < 1 << 16 else "I", values)
-
-
-def _packed(values: array[int]) -> bytes:
-    if _SWAP:
-        values = array(values.typecode, values)
-        values.byteswap()
-    return values.tobytes()
-
-
-def _unpacked(code: str, value: bytes) -> array[int]:
-    values: array[int] = array(code)
-    values.frombytes(value)
-    if _SWAP:
-        values.byteswap()
-    return values
+        firsts = unpack_column("I", value[start : start + 4 * block_count])
+        return PostingList(term, document_frequency, impacts, None, firsts)
+    return PostingList(term, document_frequency, impacts, decode_block(value, start))

@@ -21,12 +21,11 @@ from types import TracebackType
 from typing import IO, Self
 
 from latence_retrieval.errors import InvalidInputError
+from latence_retrieval.lexical.posting_blocks import BLOCK_SIZE, encode_block
 from latence_retrieval.lexical.postings import (
-    BLOCK_SIZE,
     STATS_KEY,
     PostingStats,
     block_key,
-    encode_block,
     encode_head,
     encode_stats,
     head_key,

@@ -43,7 +43,7 @@ def everything(source, term):
     return [
         (number, frequency, length)
         for block in source.blocks(found)
-        for number, frequency, length in zip(block.numbers(), block.frequencies, block.lengths, strict=True)
+        for number, frequency, length in zip(*block.columns(), strict=True)
     ]
 
 
@@ -56,29 +56,30 @@ def test_a_list_gives_back_what_was_added():
 
 
 def test_a_list_of_many_blocks_is_read_only_where_it_may_hold_a_chunk():
-    store = published(["common"] * 2000)
+    store = published(["common"] * 3000)
     source = KeyValuePostings(store)
     found = source.lists(["common"])[0]
     store.batches.clear()
 
-    assert [list(hits) for hits in source.find([found], [3, 1999])] == [[(3, 1, 1), (1999, 1, 1)]]
-    assert store.batches == [[b"common\0\0\0\0\0", b"common\0\0\0\0\3"]]
+    assert [list(hits) for hits in source.find([found], [3, 2999])] == [[(3, 1, 1), (2999, 1, 1)]]
+    assert store.batches == [[b"common\0\0\0\0\0", b"common\0\0\0\0\2"]]
 
 
 def test_find_skips_numbers_before_between_and_after_the_list():
     texts = ["x"] * 5 + ["common"] * 1200 + ["x"] * 5
+    texts[600] = "x"
     source = KeyValuePostings(published(texts))
     found = source.lists(["common"])[0]
 
-    assert list(source.find([found], [0, 4, 1205, 1209])[0]) == []
+    assert list(source.find([found], [0, 4, 600, 1205, 1209])[0]) == []
     assert [hit[0] for hit in source.find([found], [4, 5, 1204, 1205])[0]] == [5, 1204]
 
 
 def test_all_lists_are_looked_up_in_two_batches():
-    store = published(["alpha beta"] * 600 + ["gamma"])
+    store = published(["alpha beta"] * 1600 + ["gamma"])
     source = KeyValuePostings(store)
 
-    source.find([entry for entry in source.lists(["alpha", "beta", "gamma"]) if entry], [0, 599, 600])
+    source.find([entry for entry in source.lists(["alpha", "beta", "gamma"]) if entry], [0, 1599, 1600])
 
     assert len(store.batches) == 2
 
@@ -91,6 +92,23 @@ def test_spilled_runs_give_the_same_rows_as_memory(tmp_path):
 
     assert list(spilled.scan(Table.TERM)) == list(resident.scan(Table.TERM))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_list_spread_thin_and_a_list_spread_thick_are_found_alike():
+    texts = ["x"] * 900
+    thin, thick = range(0, 900, 45), range(3, 900, 2)
+    for number in thin:
+        texts[number] += " thin"
+    for number in thick:
+        texts[number] += " thick thick"
+    source = KeyValuePostings(published(texts))
+
+    for term, held in (("thin", thin), ("thick", thick)):
+        assert [posting[0] for posting in everything(source, term)] == list(held)
+        found = source.lists([term])[0]
+        for step in (1, 7, 200):
+            asked = range(0, 900, step)
+            assert [hit[0] for hit in source.find([found], asked)[0]] == [n for n in asked if n in held]
 
 
 def test_rows_ascend_where_one_term_is_the_beginning_of_another():
@@ -157,7 +175,7 @@ def test_a_newer_format_is_refused():
 
 def test_a_missing_block_is_named():
     store = MemoryKeyValue()
-    rows = [row for row in published(["common"] * 600).scan(Table.TERM) if row[0] != b"common\0\0\0\0\1"]
+    rows = [row for row in published(["common"] * 1600).scan(Table.TERM) if row[0] != b"common\0\0\0\0\1"]
     store.put_many(Table.TERM, rows)
     with pytest.raises(SidecarCorruptError, match="common"):
         everything(KeyValuePostings(store), "common")
