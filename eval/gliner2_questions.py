@@ -41,13 +41,14 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
+        ("person", r"\([^)]{0,60}\b(?:born|died)\b|\(\s*\d[^)]{2,40}[–-]|\bwas born (?:on|in)\b"),
         ("song", r"\b(?:is|was) an? .{0,60}\b(?:song|single)\b"),
         ("album", r"\b(?:is|was) (?:an?|the) .{0,60}\balbum\b"),
         ("film", r"\b(?:is|was) an? .{0,80}\bfilm\b(?! (?:director|producer|actor|actress))"),
         ("series", r"\b(?:is|was) an? .{0,60}\b(?:television|TV|drama|web) (?:series|sitcom|show)\b"),
         ("book", r"\b(?:is|was) an? .{0,60}\b(?:novel|book|play|poem|magazine|newspaper)\b"),
         ("band", r"\b(?:is|are|was|were) an? .{0,60}\b(?:band|musical group|duo|girl group|boy band)\b"),
-        ("person", r"\(.{0,80}\b(?:born|died|\d{3,4})\b.{0,60}\)|\bwas born\b|\b(?:is|was) an? .{0,50}(?:er|or|ist|ian|ress)\b"),
+        ("person", r"\b(?:is|was) an? .{0,50}(?:er|or|ist|ian|ress)\b"),
         ("place", r"\b(?:is|was) an? .{0,50}\b(?:city|town|village|county|municipality|river|lake|district|commune|island|state|country|mountain|province|region|township|community|airport|building|museum|park)\b"),
         ("event", r"\b(?:is|was) an? .{0,50}\b(?:war|battle|tournament|championship|election|festival|season|games|competition|event)\b"),
         ("organization", r"\b(?:is|was) an? .{0,60}\b(?:company|organi[sz]ation|university|school|club|team|agency|corporation|college|party|brand|label|airline|institute)\b"),
@@ -113,26 +114,29 @@ def read_catalogue(data: Path) -> Catalogue:
 
 
 def _silver(passages: Sequence[str], typed: Mapping[str, str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return sentences with the capitalised names that occur in them verbatim, longest first."""
-    by_head: dict[str, list[str]] = {}
-    for title in typed:
-        words = title.split()
-        if len(words) > 1:  # a lone word is too often something else
-            by_head.setdefault(words[0], []).append(title)
+    """Return sentences with the names of two words or more that occur in them verbatim, longest first.
+
+    A name of one word is too often something else to be a label.
+    """
     found = []
     for text in passages:
         for sentence in re.split(r"(?<=[a-z\d)]{2})\. (?=[A-Z])", text)[:3]:
             if not 40 < len(sentence) < 220:
                 continue
-            hits: list[tuple[str, str]] = []
-            left = sentence
-            for head in dict.fromkeys(sentence.split()):
-                for title in sorted(by_head.get(head, ()), key=len, reverse=True):
-                    if re.search(rf"\b{re.escape(title)}\b", left):
-                        hits.append((title, typed[title]))
-                        left = left.replace(title, " ")
+            words = [word.strip(",.;:()\"'") for word in sentence.split()]
+            hits: dict[str, str] = {}
+            start = 0
+            while start < len(words):
+                step = 1
+                for length in range(min(10, len(words) - start), 1, -1):
+                    name = " ".join(words[start : start + length])
+                    if name in typed and name in sentence:
+                        hits[name] = typed[name]
+                        step = length
+                        break
+                start += step
             if hits:
-                found.append((sentence, hits))
+                found.append((sentence, list(hits.items())))
     return found
 
 
