@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.config import EvalConfig
 from eval.data.records import EvalSet, Question
-from eval.errors import SystemUnavailable
+from eval.errors import HarnessError, SystemUnavailable
 from eval.ledger import add_losses
 from eval.metrics.question import question_metrics
 from eval.progress import track
@@ -53,7 +53,7 @@ def measure(
     Raises:
         SystemUnavailable: it cannot run here, or it raised on every question.
     """
-    build = dict(system.prepare(bench))
+    build = dict(_prepared(system, bench))
     errors: list[str] = []
     try:
         for question in questions[: bench.config.warmup_questions]:
@@ -65,6 +65,17 @@ def measure(
     if errors and len(errors) == len(questions):
         raise SystemUnavailable(system.name, f"it raised on every question, first: {errors[0]}")
     return _summarise(answers, questions, bench, build=build, errors=errors, costs=costs)
+
+
+def _prepared(system: System, bench: Bench) -> Mapping[str, float]:
+    try:
+        return system.prepare(bench)
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise SystemUnavailable(
+            system.name, f"it cannot be set up: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _ask(system: System, question: Question, errors: list[str]) -> Answer:

@@ -6,12 +6,13 @@ differ in how they walk and not in what they walk on. Else the plain linker of `
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from eval.graph.linking import LinkedCorpus, link_corpus
+from eval.graph.linking import Forms, link_corpus
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +35,7 @@ class EntityGraph:
         about: per passage row, the entities that it is about.
         mentions: per passage row, entity to how often it is mentioned; what a passage is about is in it too.
         vectors: one unit row per entity, zeros where none is known; None without vectors.
-        forms: normalised form to the entities that it may mean.
+        forms: by which names a question may call them.
         ids: the library's own ids; empty where the harness linked.
         origin: where the graph came from, for the results file.
     """
@@ -42,7 +43,7 @@ class EntityGraph:
     names: Sequence[str]
     about: Sequence[Sequence[int]]
     mentions: Sequence[Mapping[int, int]]
-    forms: LinkedCorpus
+    forms: Forms
     origin: str
     vectors: NDArray[np.float32] | None = None
     ids: Sequence[str] = ()
@@ -88,13 +89,19 @@ class EntityGraph:
 
 
 def build_graph(bench: Bench) -> EntityGraph:
-    """Return the entity graph of the bench's set."""
+    """Return the entity graph of the bench's set: the sidecar's where the library is installed."""
+    if importlib.util.find_spec("latence_retrieval") is not None:
+        from eval.graph.from_sidecar import graph_of_sidecar
+        from eval.systems.sidecars import built_sidecar
+
+        path, _ = built_sidecar(bench)
+        return graph_of_sidecar(path, bench.data)
     linked = link_corpus(bench.data.passages)
     return EntityGraph(
         names=linked.names,
         about=linked.about,
         mentions=linked.mentions,
-        forms=linked,
+        forms=linked.forms,
         origin="the harness's plain linker",
         vectors=_entity_vectors(bench, linked.about, len(linked.names)),
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from eval.data.records import Passage
 
-__all__ = ["LinkedCorpus", "link_corpus", "plain_title"]
+__all__ = ["Forms", "LinkedCorpus", "forms_of_names", "link_corpus", "plain_title"]
 
 MAX_FORM_WORDS = 10
 MIN_PASSAGES_OF_PHRASE = 2
@@ -102,18 +102,42 @@ def _form(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class LinkedCorpus:
-    """Entities of a corpus, and the forms by which text names them."""
+class Forms:
+    """The forms by which text names entities, and the longest form that starts with each word."""
 
-    names: tuple[str, ...]
-    about: tuple[tuple[int, ...], ...]
-    mentions: tuple[Mapping[int, int], ...]
     by_form: Mapping[tuple[str, ...], tuple[int, ...]]
     longest: Mapping[str, int]
 
     def link(self, text: str) -> list[tuple[int, int, int]]:
         """Return (entity, start, end) for every form in `text`, longest match first, left to right."""
         return _scan(text, self.by_form, self.longest)
+
+
+@dataclass(frozen=True)
+class LinkedCorpus:
+    """Entities of a corpus, their forms, and per passage what it is about and what it mentions how often."""
+
+    names: tuple[str, ...]
+    about: tuple[tuple[int, ...], ...]
+    mentions: tuple[Mapping[int, int], ...]
+    forms: Forms
+
+
+def forms_of_names(names: Sequence[Sequence[str]]) -> Forms:
+    """Return the forms of entities, given for each, by number, the names that it goes by."""
+    forms: dict[tuple[str, ...], list[int]] = {}
+    for number, own in enumerate(names):
+        for form in dict.fromkeys(form for name in own for form in (_form(plain_title(name)), _form(name))):
+            if 0 < len(form) <= MAX_FORM_WORDS:
+                forms.setdefault(form, []).append(number)
+    return _forms(forms)
+
+
+def _forms(forms: Mapping[tuple[str, ...], Sequence[int]]) -> Forms:
+    longest: dict[str, int] = {}
+    for form in forms:
+        longest[form[0]] = max(longest.get(form[0], 0), len(form))
+    return Forms(by_form={form: tuple(found) for form, found in forms.items()}, longest=longest)
 
 
 def _scan(
@@ -165,19 +189,14 @@ def link_corpus(passages: Sequence[Passage]) -> LinkedCorpus:
         if form not in forms:
             forms[form] = [len(names)]
             names.append(phrase)
-    by_form = {form: tuple(found) for form, found in forms.items()}
-    longest: dict[str, int] = {}
-    for form in by_form:
-        longest[form[0]] = max(longest.get(form[0], 0), len(form))
+    found_forms = _forms(forms)
     mentions = []
     for passage, subjects in zip(passages, about, strict=True):
-        counts = Counter(entity for entity, _, _ in _scan(passage.text, by_form, longest))
+        counts = Counter(entity for entity, _, _ in found_forms.link(passage.text))
         for subject in subjects:
             counts[subject] += 1
         mentions.append(dict(sorted(counts.items())))
-    return LinkedCorpus(
-        names=tuple(names), about=tuple(about), mentions=tuple(mentions), by_form=by_form, longest=longest
-    )
+    return LinkedCorpus(names=tuple(names), about=tuple(about), mentions=tuple(mentions), forms=found_forms)
 
 
 def _phrases(passages: Sequence[Passage]) -> list[tuple[str, tuple[str, ...]]]:

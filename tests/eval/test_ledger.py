@@ -53,7 +53,7 @@ PASSAGES = [
 def _graph() -> EntityGraph:
     linked = link_corpus(PASSAGES)
     return EntityGraph(
-        names=linked.names, about=linked.about, mentions=linked.mentions, forms=linked, origin="test"
+        names=linked.names, about=linked.about, mentions=linked.mentions, forms=linked.forms, origin="test"
     )
 
 
