@@ -17,6 +17,7 @@
     │   ├── BrokenPluginError        the plugin's own code failed while loading
     │   └── MissingExtraError        also an ImportError: an optional dependency is absent
     ├── ModelError                   a checkpoint cannot be loaded
+    ├── TierUnavailableError         an entry tier cannot run on this query; recorded, never raised to the caller
     └── TierError                    an entry tier failed and `strict=True`
 
 A caller's mistake raises. Absence returns empty. A stage that degraded is recorded in the result.
@@ -46,6 +47,7 @@ __all__ = [
     "SidecarNotFoundError",
     "SidecarVersionError",
     "TierError",
+    "TierUnavailableError",
     "UnknownPluginError",
     "needs_extra",
 ]
@@ -197,6 +199,10 @@ class TierError(LatenceRetrievalError):
             f"{tier} failed: {type(cause).__name__}: {cause}; "
             "pass strict=False to record this and go on with the other tiers"
         )
+
+
+class TierUnavailableError(LatenceRetrievalError):
+    """An entry tier cannot run on this query or snapshot (no embedding, no vectors); it is recorded as skipped."""
 
 
 @contextmanager

@@ -28,6 +28,8 @@ class Table(IntEnum):
     CHUNK_ID = 10  # named: chunk id -> number
     TERM = 11  # named: term and block -> postings
     NAME_KEY = 12  # named: blocking key of a name -> entity numbers
+    HYPEREDGE = 13  # numbered: a fact as the pipeline stated it
+    TERM_SENTENCE = 14  # named: content term -> the sentences of each chunk that hold it
 
     @property
     def is_numbered(self) -> bool:
@@ -35,7 +37,7 @@ class Table(IntEnum):
         return self in _NUMBERED
 
 
-_NUMBERED = frozenset({Table.ENTITY, Table.CHUNK, Table.CHUNK_LINKS, Table.RELATION})
+_NUMBERED = frozenset({Table.ENTITY, Table.CHUNK, Table.CHUNK_LINKS, Table.RELATION, Table.HYPEREDGE})
 
 
 @runtime_checkable

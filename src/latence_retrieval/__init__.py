@@ -1,0 +1,64 @@
+"""Multi-hop evidence from a read-only sidecar: no graph database, no language model, about two milliseconds a query.
+
+    from latence_retrieval import build_sidecar, retrieve_evidence
+
+Importing this package touches no disk, environment, network or entry point, and loads pydantic alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from latence_retrieval.build import BuildReport, build_sidecar
+    from latence_retrieval.evidence import retrieve_evidence
+    from latence_retrieval.evidence_result import EvidenceResult
+    from latence_retrieval.records import Chunk, Entity, Fact, Member, Relation
+    from latence_retrieval.settings import Settings
+    from latence_retrieval.sidecar.read import Sidecar
+    from latence_retrieval.sidecar.verify import verify_sidecar
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "BuildReport": "build",
+    "Chunk": "records",
+    "Entity": "records",
+    "EvidenceResult": "evidence_result",
+    "Fact": "records",
+    "Member": "records",
+    "Relation": "records",
+    "Settings": "settings",
+    "Sidecar": "sidecar.read",
+    "build_sidecar": "build",
+    "retrieve_evidence": "evidence",
+    "verify_sidecar": "sidecar.verify",
+}
+
+__all__ = [
+    "BuildReport",
+    "Chunk",
+    "Entity",
+    "EvidenceResult",
+    "Fact",
+    "Member",
+    "Relation",
+    "Settings",
+    "Sidecar",
+    "__version__",
+    "build_sidecar",
+    "retrieve_evidence",
+    "verify_sidecar",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home on first use, so that importing the package stays quick."""
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,1 @@
+"""Chains of evidence: which way the walk came, told hop by hop with its witnesses."""

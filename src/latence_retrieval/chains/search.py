@@ -1,0 +1,138 @@
+"""The best way from an anchor to each top passage, read off the walk's layers without another look at the snapshot.
+
+Backwards from the passage, each step takes the arrival that brought the most mass (Viterbi's recursion over the
+layers of the walk). Where mass of a second anchor arrived too, the two ways make one chain that joins the anchors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from latence_retrieval.walk import FIRST_STAGE, Layer, Walk, Witness
+
+__all__ = ["JOIN_BONUS", "Path", "Step", "find_paths"]
+
+JOIN_BONUS = 0.25
+"""Added to the score of a chain that joins two anchors, so that it stands above either half; judgement."""
+
+_MIN_SECOND_SHARE = 0.1  # of the best way's mass; less is no second way but noise
+
+
+class Step(NamedTuple):
+    """One hop by numbers: from an entity (or FIRST_STAGE) over a chunk's hyperedge or a fact to an entity, or None."""
+
+    source: int
+    relation: int
+    fact: int
+    chunk: int
+    target: int | None
+
+
+class Path(NamedTuple):
+    """Steps in order, the anchors that they start from (entity numbers), and the chain's score."""
+
+    steps: tuple[Step, ...]
+    anchors: tuple[int, ...]
+    score: float
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The witnesses, each once, in order."""
+        return tuple(dict.fromkeys(step.chunk for step in self.steps))
+
+
+class _Way(NamedTuple):
+    mass: float
+    steps: tuple[Step, ...]
+    root: int
+
+
+def find_paths(walk: Walk, goals: Sequence[int], utility: Mapping[int, float], *, max_chains: int) -> dict[int, Path]:
+    """Return the best path to each goal that the walk reached, at most `max_chains`, best first.
+
+    Args:
+        walk: layers with arrivals.
+        goals: chunks worth explaining, best first.
+        utility: of every chunk that may be a witness; one that is missing counts 0.
+        max_chains: how many to keep.
+
+    Returns:
+        Path by goal. A path that is the beginning of another is left out. Ordered by score, then by the goals' order.
+    """
+    tracer = _Tracer(walk.layers)
+    found: list[tuple[int, Path]] = []
+    for goal in goals:
+        path = _best_path(tracer, walk.layers, goal, utility)
+        if path is not None:
+            found.append((goal, path))
+    beginnings = {path.steps[0].chunk for _, path in found if len(path.steps) > 1}
+    kept = [(goal, path) for goal, path in found if len(path.steps) > 1 or goal not in beginnings]
+    kept.sort(key=lambda pair: -pair[1].score)
+    return dict(kept[:max_chains])
+
+
+def _best_path(tracer: _Tracer, layers: Sequence[Layer], goal: int, utility: Mapping[int, float]) -> Path | None:
+    """Return the heaviest way to a goal, joined with the heaviest way from another anchor if that is not negligible."""
+    ways: dict[int, _Way] = {}
+    for depth, layer in enumerate(layers):
+        for witness in layer.witnesses.get(goal, ()):
+            way = tracer.to_chunk(depth, witness, goal)
+            known = ways.get(way.root)
+            if known is None or way.mass > known.mass:
+                ways[way.root] = way
+    if not ways:
+        return None
+    ordered = sorted(ways.values(), key=lambda way: (-way.mass, way.root))
+    best = ordered[0]
+    steps = best.steps
+    anchors = (best.root,) if best.root != FIRST_STAGE else ()
+    bonus = 0.0
+    if anchors:
+        for other in ordered[1:]:
+            if other.root != FIRST_STAGE and other.mass >= _MIN_SECOND_SHARE * best.mass:
+                steps = (*best.steps, *reversed(other.steps))
+                anchors = (best.root, other.root)
+                bonus = JOIN_BONUS
+                break
+    chunks = dict.fromkeys(step.chunk for step in steps)
+    score = sum(utility.get(chunk, 0.0) for chunk in chunks) / len(chunks) + bonus
+    return Path(steps, anchors, score)
+
+
+class _Tracer:
+    """Follows the heaviest arrivals backwards, each entity of a layer once."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self._layers = layers
+        self._known: dict[tuple[int, int], _Way] = {}
+
+    def to_chunk(self, depth: int, witness: Witness, chunk: int) -> _Way:
+        """Return the way that ends with this witness."""
+        last = Step(witness.entity, witness.relation, witness.fact, chunk, None)
+        if witness.entity == FIRST_STAGE:
+            return _Way(witness.mass, (last,), FIRST_STAGE)
+        before = self._to_entity(depth, witness.entity)
+        return _Way(witness.mass, (*before.steps, last), before.root)
+
+    def _to_entity(self, depth: int, entity: int) -> _Way:
+        if depth == 0:
+            return _Way(0.0, (), entity)
+        known = self._known.get((depth, entity))
+        if known is not None:
+            return known
+        arrival = min(self._layers[depth].arrivals[entity], key=lambda item: (-item.mass, item.chunk, item.fact))
+        if arrival.source >= 0:
+            before = self._to_entity(depth - 1, arrival.source)
+            step = Step(arrival.source, arrival.relation, arrival.fact, arrival.chunk, entity)
+        else:
+            witness = min(
+                self._layers[depth - 1].witnesses[arrival.chunk], key=lambda item: (-item.mass, item.entity, item.fact)
+            )
+            if witness.entity == FIRST_STAGE:
+                before = _Way(0.0, (), FIRST_STAGE)
+            else:
+                before = self._to_entity(depth - 1, witness.entity)
+            step = Step(witness.entity, 0, -1, arrival.chunk, entity)
+        way = self._known[depth, entity] = _Way(arrival.mass, (*before.steps, step), before.root)
+        return way

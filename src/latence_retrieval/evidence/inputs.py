@@ -1,0 +1,118 @@
+"""Check a call's arguments before any work is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from latence_retrieval.errors import BlankQueryError, InvalidInputError
+from latence_retrieval.ports.entry_tier import EntryTier
+from latence_retrieval.sidecar.manifest import check_identity
+from latence_retrieval.sidecar.read import Sidecar
+from latence_retrieval.vectors import checked_embedding, normalised
+
+__all__ = ["FirstStageHit", "Tier", "check_snapshot", "checked_counts", "checked_first_stage", "checked_query", "checked_tiers", "unit_embedding"]
+
+FirstStageHit = str | tuple[str, float]
+"""A chunk id of the caller's own search, best first, with its score where it has one."""
+
+Tier = str | int | EntryTier
+"""A tier by name ("ann", "alias") or number (0, 1), or an object that implements `EntryTier`."""
+
+_BUILT_IN = {"ann": "ann", "alias": "alias", 0: "ann", 1: "alias"}
+
+
+def checked_query(query: str) -> str:
+    """Return the query, or raise BlankQueryError; anything but text is an InvalidInputError."""
+    if not isinstance(query, str):
+        raise InvalidInputError("query", f"is a {type(query).__name__}", fix="pass the question as text")
+    if not query.strip():
+        raise BlankQueryError
+    return query
+
+
+def checked_counts(*, k: int, budget_tokens: int) -> None:
+    """Refuse counts that are negative or no integers."""
+    for name, value in (("k", k), ("budget_tokens", budget_tokens)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InvalidInputError(name, f"is {value!r}", fix="give an integer of at least 0")
+        if value < 0:
+            raise InvalidInputError(name, f"is {value}", fix="give 0 or more")
+
+
+def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float | None]]:
+    """Return (chunk id, score or None), each id once, at its best rank.
+
+    Raises:
+        InvalidInputError: an item of another shape, or a score that is no finite number.
+    """
+    found: dict[str, float | None] = {}
+    for rank, hit in enumerate(hits, start=1):
+        identifier, score = (hit, None) if isinstance(hit, str) else _pair(hit, rank)
+        if score is not None and not math.isfinite(score):
+            raise InvalidInputError("first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone")
+        found.setdefault(identifier, score)
+    return list(found.items())
+
+
+def checked_tiers(tiers: Sequence[Tier]) -> list[str | EntryTier]:
+    """Return the tiers with the built-in ones by name.
+
+    Raises:
+        InvalidInputError: a name or number that is no built-in tier.
+    """
+    if isinstance(tiers, (str, int)):
+        raise InvalidInputError("tiers", f"is {tiers!r}", fix="give a sequence of tiers, such as ('ann', 'alias')")
+    chosen: list[str | EntryTier] = []
+    for tier in tiers:
+        if isinstance(tier, (str, int)):
+            if tier not in _BUILT_IN:
+                raise InvalidInputError(
+                    "tiers",
+                    f"{tier!r} is no built-in tier",
+                    fix="use 'ann' (0), 'alias' (1), or pass a tier object such as "
+                    "latence_retrieval.plugins.create('entry.gliner2', model=...)",
+                )
+            chosen.append(_BUILT_IN[tier])
+        elif isinstance(tier, EntryTier):
+            chosen.append(tier)
+        else:
+            raise InvalidInputError("tiers", f"{tier!r} does not implement EntryTier", fix="give it `name` and `enter`")
+    return chosen
+
+
+def check_snapshot(sidecar: Sidecar, *, tenant: str | None, embedding_model: str | None) -> None:
+    """Refuse an opened snapshot of another tenant or embedding model.
+
+    Raises:
+        SidecarMismatchError: naming both values.
+    """
+    check_identity(sidecar.path, sidecar.manifest, tenant=tenant, embedding_model=embedding_model)
+
+
+def unit_embedding(embedding: Sequence[float] | None, sidecar: Sidecar) -> list[float] | None:
+    """Return the query embedding at unit length; None where there is none, or it is all zeros.
+
+    Raises:
+        InvalidInputError: NaN or infinity.
+        DimensionMismatchError: another dimension than the snapshot's vectors.
+    """
+    if embedding is None:
+        return None
+    dimension = sidecar.manifest.dimension
+    checked = checked_embedding(embedding, len(embedding) if dimension is None else dimension, "embedding")
+    unit = list(normalised(checked))
+    return unit if any(unit) else None
+
+
+def _pair(hit: object, rank: int) -> tuple[str, float]:
+    if isinstance(hit, (tuple, list)) and len(hit) == 2 and isinstance(hit[0], str):
+        try:
+            return hit[0], float(hit[1])
+        except (TypeError, ValueError):
+            pass
+    raise InvalidInputError(
+        "first_stage", f"hit {rank} is {hit!r}", fix="give chunk ids, or pairs of chunk id and score, best first"
+    )
+
+

@@ -1,0 +1,138 @@
+"""Ranking, composed: candidates, their signals, their utility, and an order that covers the question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from latence_retrieval.evidence.entering import Entered
+from latence_retrieval.evidence.seeding import FirstStage, Lexical
+from latence_retrieval.order import by_score
+from latence_retrieval.ports.relation_signal import RelationSignal
+from latence_retrieval.query_view import QueryView
+from latence_retrieval.results import Signal
+from latence_retrieval.settings import Settings
+from latence_retrieval.utility.confidence import FactMass, fact_signal, facts_by_chunk
+from latence_retrieval.utility.cover import covering_order
+from latence_retrieval.utility.signals import Utilities, relative, weigh
+from latence_retrieval.utility.translate import translated_similarity
+from latence_retrieval.walk import Walk
+
+__all__ = ["Ranked", "rank_chunks"]
+
+SignalValues = Callable[[Sequence[int]], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Chunks best first, what each is worth beside those above it, and the utilities behind."""
+
+    order: list[int]
+    worth: dict[int, float]
+    utilities: Utilities
+
+
+def rank_chunks(
+    view: QueryView,
+    entered: Entered,
+    stage: FirstStage,
+    walk: Walk,
+    lexical: Lexical,
+    lexical_best: Mapping[int, float],
+    *,
+    query: str,
+    relation_signal: RelationSignal | None,
+    settings: Settings,
+) -> Ranked:
+    """Score all candidates and order them."""
+    first_hop = walk.layers[0].chunks if walk.layers else {}
+    translated = translated_similarity(
+        view, entered.restart, first_hop, settings.translation, max_degree=settings.walk.max_degree
+    )
+    chunks = _candidates(view, stage, walk, translated or {}, lexical_best, settings.max_ranked)
+    facts = facts_by_chunk(walk)
+    signals: dict[Signal, SignalValues | None] = {
+        Signal.ACTIVATION: _looked_up(relative(walk.chunks, settings.activation_power)) if walk.chunks else None,
+        Signal.SIMILARITY: _similarity(view, stage),
+        Signal.LEXICAL: _lexical(lexical, lexical_best),
+        Signal.TRANSLATED: None if translated is None else _looked_up(translated),
+        Signal.CONFIDENCE: fact_signal(facts, lambda fact: walk.confidences[fact[0]]),
+        Signal.RELQ: _relq(view, entered, facts, query, relation_signal),
+    }
+    weights = {signal: float(getattr(settings.weights, signal.value)) for signal in Signal}
+    utilities = weigh(chunks, signals, weights)
+    total = sum(weights[signal] for signal in utilities.weights) or 1.0
+    ordered = by_score(utilities.scores, lambda numbers: [chunk.id for chunk in view.sidecar.chunks(numbers)])
+    covered = covering_order(
+        ordered,
+        utilities.scores,
+        view.terms.weights,
+        view.terms.held_by,
+        coverage=settings.coverage / total,
+        depth=settings.cover_depth,
+    )
+    return Ranked([chunk for chunk, _ in covered], dict(covered), utilities)
+
+
+def _candidates(
+    view: QueryView,
+    stage: FirstStage,
+    walk: Walk,
+    translated: Mapping[int, float],
+    lexical_best: Mapping[int, float],
+    limit: int,
+) -> list[int]:
+    """Return the chunks worth scoring, ascending: the best of each source, bounded."""
+    if len(walk.chunks) + len(translated) + len(stage.ranks) + len(lexical_best) <= limit:
+        return sorted({*walk.chunks, *translated, *stage.ranks, *lexical_best})
+    sources = [
+        [chunk for chunk, _ in sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))]
+        for values in (walk.chunks, translated)
+    ]
+    sources += [list(stage.ranks), list(lexical_best)]
+    chosen: dict[int, None] = {}
+    depth = 0
+    while len(chosen) < limit and any(depth < len(source) for source in sources):
+        chosen.update((source[depth], None) for source in sources if depth < len(source))
+        depth += 1
+    return sorted(list(chosen)[:limit])
+
+
+def _looked_up(values: Mapping[int, float]) -> SignalValues:
+    return lambda chunks: [values.get(chunk, 0.0) for chunk in chunks]
+
+
+def _similarity(view: QueryView, stage: FirstStage) -> SignalValues | None:
+    """Cosine with the query where vectors exist, else the caller's own scores relative to the best, else absent."""
+    if view.has_similarity:
+        return view.similarity
+    return _looked_up(stage.scores) if stage.scores else None
+
+
+def _lexical(lexical: Lexical, best: Mapping[int, float]) -> SignalValues | None:
+    """BM25 relative to the best chunk of the corpus; absent where no chunk shares a word with the question."""
+    most = max(best.values(), default=0.0)
+    if most <= 0.0:
+        return None
+    return lambda chunks: [score / most for score in lexical.scores(chunks)]
+
+
+def _relq(
+    view: QueryView,
+    entered: Entered,
+    facts: Mapping[int, Sequence[FactMass]],
+    query: str,
+    relation_signal: RelationSignal | None,
+) -> SignalValues | None:
+    """Probability that the question asks for the facts' relations; absent where nothing gives one."""
+    met = sorted({relation for members in facts.values() for _, relation, _ in members})
+    if not met or (entered.relations is None and relation_signal is None):
+        return None
+    described = view.sidecar.relations(met)
+    scores = entered.relations
+    if scores is None and relation_signal is not None:
+        scores = relation_signal.relation_scores(query, dict(described), view.embedding)
+    if scores is None:
+        return None
+    by_number = {number: scores.get(label, 0.0) for number, (label, _) in zip(met, described, strict=True)}
+    return fact_signal(facts, lambda fact: by_number[fact[1]])

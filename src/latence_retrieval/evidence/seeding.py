@@ -1,0 +1,109 @@
+"""The first stage, composed: the caller's hits, or the snapshot's own BM25 where there are none, as seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from latence_retrieval.lexical.bm25 import Bm25
+from latence_retrieval.lexical.postings import KeyValuePostings
+from latence_retrieval.lexical.terms import Analyser, analyser_named
+from latence_retrieval.query_view import QueryView
+from latence_retrieval.settings import Settings
+
+__all__ = ["FirstStage", "Lexical", "take_first_stage"]
+
+_MAX_QUERY_TERMS = 64
+
+
+class Lexical:
+    """BM25 over the snapshot, for one query."""
+
+    def __init__(self, view: QueryView, query: str) -> None:
+        postings = KeyValuePostings(view.sidecar.reader)
+        analyser = analyser_named(postings.stats.analyser) or Analyser("plain-1")
+        self._bm25 = Bm25(postings)
+        self._terms = analyser.terms(query)[:_MAX_QUERY_TERMS]
+
+    def best(self, k: int) -> dict[int, float]:
+        """Return the best chunks with their scores, best first."""
+        return dict(self._bm25.top(self._terms, k))
+
+    def scores(self, chunks: Sequence[int]) -> list[float]:
+        """Return the score of each chunk."""
+        return self._bm25.scores(self._terms, chunks)
+
+
+@dataclass(slots=True)
+class FirstStage:
+    """Hits of this snapshot by number, best first; ids that it does not have; and what starts the walk.
+
+    Attributes:
+        scores: the caller's score by chunk, relative to the best, in [0, 1]; by rank where there are no scores.
+        is_own: whether BM25 stood in for the caller.
+    """
+
+    ranks: dict[int, int] = field(default_factory=dict)
+    scores: dict[int, float] = field(default_factory=dict)
+    foreign: list[tuple[str, float]] = field(default_factory=list)
+    mass: dict[int, float] = field(default_factory=dict)
+    is_own: bool = False
+
+
+def take_first_stage(
+    view: QueryView,
+    hits: Sequence[tuple[str, float | None]],
+    lexical_best: Mapping[int, float],
+    *,
+    has_anchors: bool,
+    settings: Settings,
+) -> FirstStage:
+    """Place the hits in the snapshot and give the best of them the first stage's part of the mass.
+
+    Args:
+        view: the reads of this query.
+        hits: the caller's, checked.
+        lexical_best: what BM25 finds, best first.
+        has_anchors: where nothing links, the first stage takes all of the mass.
+        settings: how much mass, and to how many.
+    """
+    stage = FirstStage()
+    numbers = view.sidecar.chunk_numbers([identifier for identifier, _ in hits])
+    relative = _relative([score for _, score in hits])
+    for rank, ((identifier, _), number, score) in enumerate(zip(hits, numbers, relative, strict=True), start=1):
+        if number is None:
+            stage.foreign.append((identifier, score))
+        else:
+            stage.ranks[number] = rank
+            stage.scores[number] = score
+    if stage.scores:
+        seeds = list(stage.scores)[: settings.walk.first_stage_seeds]
+        values = view.similarity(seeds) if view.has_similarity else [stage.scores[seed] for seed in seeds]
+    else:
+        stage.is_own = True
+        seeds = list(lexical_best)[: settings.walk.first_stage_seeds]
+        values = _relative([lexical_best[seed] for seed in seeds])
+    share = settings.walk.first_stage_share if has_anchors else 1.0
+    if seeds and share > 0.0:
+        best = max(values)
+        odds = [math.exp(settings.walk.first_stage_sharpness * (value - best)) for value in values]
+        total = sum(odds)
+        stage.mass = {seed: share * odd / total for seed, odd in zip(seeds, odds, strict=True)}
+    return stage
+
+
+def _relative(scores: Sequence[float | None]) -> list[float]:
+    """Return scores between 0 and 1: divided by the best where all are at least 0, else spread from worst to best.
+
+    Without scores the rank speaks: 1, 1/2, 1/3, and so on.
+    """
+    if not scores:
+        return []
+    known = [score for score in scores if score is not None]
+    if len(known) < len(scores):
+        return [1.0 / rank for rank in range(1, len(scores) + 1)]
+    best, worst = max(known), min(known)
+    if worst >= 0.0:
+        return [score / best if best > 0.0 else 0.0 for score in known]
+    return [(score - worst) / (best - worst) if best > worst else 1.0 for score in known]

@@ -1,0 +1,1 @@
+"""The walk: from anchors, over hyperedges, to chunks and further entities."""

@@ -1,0 +1,187 @@
+"""One query's view of a snapshot: every read and every dot product once, counted and bounded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from latence_retrieval.results import Work
+from latence_retrieval.settings import WalkSettings
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, IncidenceBlock
+from latence_retrieval.sidecar.read import Sidecar
+
+__all__ = ["OpenTerms", "QueryView", "QuestionTerms"]
+
+
+class OpenTerms:
+    """Some of the question's terms, with the sentences that hold them."""
+
+    def __init__(self, rows: Sequence[tuple[float, Mapping[int, int]]]) -> None:
+        self._rows = rows
+        self._total = sum(weight for weight, _ in rows)
+
+    def overlap(self, chunk: int, mask: int) -> float:
+        """Return the part in [0, 1] of the terms, by idf, that one of the masked sentences holds.
+
+        The best single sentence counts; with `ANY_SENTENCE`, all of the chunk together.
+        """
+        here = [(weight, row[chunk]) for weight, row in self._rows if chunk in row]
+        if not here:
+            return 0.0
+        if mask == ANY_SENTENCE:
+            return sum(weight for weight, _ in here) / self._total
+        best = 0.0
+        while mask:
+            bit = mask & -mask
+            mask ^= bit
+            best = max(best, sum(weight for weight, sentences in here if sentences & bit))
+        return best / self._total
+
+
+class QuestionTerms(OpenTerms):
+    """The question's content terms: how rare each is, and which sentences hold it.
+
+    As `OpenTerms` it stands for those that belong to no anchor's name. Terms that the corpus does not have, or that
+    too many chunks have to tell anything, are left out.
+
+    Attributes:
+        weights: idf by term, the explained ones too.
+    """
+
+    def __init__(
+        self,
+        terms: Sequence[str],
+        rows: Sequence[Sequence[tuple[int, int]] | None],
+        *,
+        chunks: int,
+        explained: Iterable[str],
+    ) -> None:
+        self._by_term = {
+            term: dict(pairs) for term, pairs in zip(terms, rows, strict=True) if pairs is not None
+        }
+        self.weights = {
+            term: math.log1p((chunks - len(row) + 0.5) / (len(row) + 0.5)) for term, row in self._by_term.items()
+        }
+        named = set(explained)
+        super().__init__([(self.weights[term], row) for term, row in self._by_term.items() if term not in named])
+
+    def held_by(self, chunk: int) -> list[str]:
+        """Return the terms that a chunk holds, explained or not."""
+        return [term for term, row in self._by_term.items() if chunk in row]
+
+    def left_by(self, chunk: int) -> OpenTerms:
+        """Return the terms that a chunk leaves open."""
+        return OpenTerms([(self.weights[term], row) for term, row in self._by_term.items() if chunk not in row])
+
+
+class QueryView:
+    """Cached reads of one call, and the query's cosines with chunks.
+
+    Attributes:
+        embedding: the caller's unit query embedding; None where there is none.
+        has_similarity: whether cosines with chunks exist at all for this call.
+        is_dot_limit_reached: whether some cosine was not computed.
+    """
+
+    def __init__(
+        self,
+        sidecar: Sidecar,
+        *,
+        embedding: Sequence[float] | None,
+        settings: WalkSettings,
+    ) -> None:
+        self.sidecar = sidecar
+        self.embedding = embedding
+        vectors = sidecar.chunk_vectors if embedding is not None else None
+        self._chunk_vectors = vectors
+        self.has_similarity = vectors is not None
+        self._settings = settings
+        self._similarity: dict[int, float] = {}
+        self.is_dot_limit_reached = False
+        self._incidence: dict[int, IncidenceBlock | None] = {}
+        self._members: dict[int, list[tuple[int, float]]] = {}
+        self._anchors: frozenset[int] = frozenset()
+        self.terms = QuestionTerms((), (), chunks=1, explained=())
+        self.lookups = 0
+        self.dot_products = 0
+        self.edges = 0
+
+    def incidence(self, entity: int) -> IncidenceBlock | None:
+        """Return the strongest hyperedges of an entity (its first block)."""
+        if entity not in self._incidence:
+            self._incidence[entity] = self.sidecar.incidence(entity)
+        return self._incidence[entity]
+
+    def begin(self, terms: QuestionTerms, anchors: Iterable[int]) -> None:
+        """Say what the entry found: the terms that it leaves open, and the entities that take no mass back."""
+        self.terms = terms
+        self._anchors = frozenset(anchors)
+
+    def members(self, chunks: Sequence[int]) -> list[list[tuple[int, float]]]:
+        """Return (entity, weight) of each chunk's entities, subjects first, anchors left out.
+
+        The weight is 1 / ln(2 + the entity's chunks), times the factor for discovered phrases, times
+        exp(sharpness × overlap of the sentences that name it with the open terms).
+        """
+        missing = [chunk for chunk in chunks if chunk not in self._members]
+        if missing:
+            for chunk, links in zip(missing, self.sidecar.links(missing), strict=True):
+                self._members[chunk] = [] if links is None else self._weighed(chunk, links)
+        return [self._members[chunk] for chunk in chunks]
+
+    def _weighed(self, chunk: int, links: ChunkLinks) -> list[tuple[int, float]]:
+        settings = self._settings
+        weighed = []
+        for place, packed in enumerate(links.entities):
+            entity = packed >> 1
+            if entity in self._anchors:
+                continue
+            weight = LOG_DEGREE_DAMPING[links.log_degrees[place]]
+            if packed & 1:
+                weight *= settings.discovered_weight
+            if place >= links.subjects:
+                part = self.terms.overlap(chunk, links.masks[place])
+                if part:
+                    weight *= math.exp(settings.overlap_sharpness * part)
+            weighed.append((entity, weight))
+        return weighed
+
+    def similarity(self, chunks: Sequence[int]) -> list[float]:
+        """Return the cosine of the query with each chunk; 0.0 past the limit of dot products, or without vectors."""
+        known = self._similarity
+        if self._chunk_vectors is not None and self.embedding is not None:
+            missing = [chunk for chunk in chunks if chunk not in known]
+            allowed = max(0, self._settings.max_dot_products - self.dot_products)
+            self.is_dot_limit_reached |= len(missing) > allowed
+            missing = missing[:allowed]
+            if missing:
+                known.update(zip(missing, self._chunk_vectors.dots(self.embedding, missing), strict=True))
+                self.dot_products += len(missing)
+        return [known.get(chunk, 0.0) for chunk in chunks]
+
+    def chunk_dots(self, vector: Sequence[float], chunks: Sequence[int]) -> list[float]:
+        """Return dot products of another vector with chunks; the caller bounds how many."""
+        if self._chunk_vectors is None:
+            return [0.0] * len(chunks)
+        self.dot_products += len(chunks)
+        return self._chunk_vectors.dots(vector, chunks)
+
+    def entity_vectors(self, entities: Sequence[int]) -> list[Sequence[float] | None]:
+        """Return the unit vectors of entities, None for those without one."""
+        vectors = self.sidecar.entity_vectors
+        if vectors is None:
+            return [None] * len(entities)
+        rows = [vectors.row(entity) for entity in entities]
+        return [row if any(row) else None for row in rows]
+
+    def work(self, *, pushes: int, residual: float) -> Work:
+        """Return the counters so far."""
+        return Work(
+            lookups=self.lookups,
+            entity_reads=len(self._incidence),
+            chunk_reads=len(self._members),
+            pushes=pushes,
+            edges=self.edges,
+            dot_products=self.dot_products,
+            residual=residual,
+        )

@@ -1,0 +1,1 @@
+"""What is kept under the token budget, and how far from the best possible that can be."""

@@ -1,0 +1,165 @@
+"""Choose passages under a token budget: the most worth, little repetition, chains whole.
+
+The objective of a set S is Σ worth(i) - redundancy × Σ overlap(i) + bonus × (chains with all witnesses in S), where
+overlap(i) is the largest part of i's words that one passage taken before it has. Three ways are tried and the best
+result is kept: greedy by gain per token over passages and whole chains, greedy in the order of the ranking, and the
+best single passage (Khuller, Moss and Naor 1999 show why the ratio needs the single item beside it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from latence_retrieval.select.bound import upper_bound
+from latence_retrieval.settings import SelectionSettings
+
+__all__ = ["Choice", "Item", "choose"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A candidate: its place in the ranking is its place in the list. `worth` in [0, 1], `tokens` at least 0."""
+
+    worth: float
+    tokens: int
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Places of the chosen items in the order of the ranking, the objective's value, and an upper bound on it."""
+
+    places: tuple[int, ...]
+    value: float
+    bound: float
+
+
+def choose(
+    items: Sequence[Item],
+    chains: Sequence[frozenset[int]],
+    *,
+    budget_tokens: int,
+    fits: Callable[[Sequence[int]], bool],
+    settings: SelectionSettings,
+) -> Choice:
+    """Choose items under the budget.
+
+    Args:
+        items: candidates in the order of the ranking.
+        chains: places of each chain's witnesses; only chains whose witnesses are all candidates.
+        budget_tokens: for the sum of the items' tokens.
+        fits: whether a set, packed as a whole, keeps the budget: the last word, whatever the items' tokens sum to.
+        settings: weights of the objective.
+
+    Returns:
+        The best choice found; ties go to the one that comes first in the order above.
+    """
+    job = _Job(items, chains, settings)
+    bound = upper_bound(
+        [item.worth for item in items],
+        [item.tokens for item in items],
+        chains,
+        budget_tokens=budget_tokens,
+        completion_bonus=settings.completion_bonus,
+    )
+    best: tuple[int, ...] = ()
+    value = 0.0
+    for places in (job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)):
+        kept = _fitting(places, fits)
+        reached = job.value(kept)
+        if reached > value:
+            best, value = kept, reached
+    return Choice(best, value, max(bound, value))
+
+
+def _fitting(places: Sequence[int], fits: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
+    """Drop the lowest-ranked items until the whole fits."""
+    kept = sorted(places)
+    while kept and not fits(kept):
+        kept.pop()
+    return tuple(kept)
+
+
+class _Job:
+    def __init__(self, items: Sequence[Item], chains: Sequence[frozenset[int]], settings: SelectionSettings) -> None:
+        self._items = items
+        self._chains = [chain for chain in chains if len(chain) > 1]
+        self._settings = settings
+
+    def value(self, places: Sequence[int]) -> float:
+        """Return the objective of a set of places, taken in the order of the ranking."""
+        ordered = sorted(places)
+        total = sum(self._items[place].worth for place in ordered)
+        for at, place in enumerate(ordered):
+            total -= self._settings.redundancy * self._overlap(place, ordered[:at])
+        chosen = set(ordered)
+        return total + self._settings.completion_bonus * sum(chain <= chosen for chain in self._chains)
+
+    def by_ratio(self, budget_tokens: int) -> list[int]:
+        """Take, step by step, the passage or the rest of a chain with the highest gain per token."""
+        chosen: list[int] = []
+        taken: set[int] = set()
+        overlap = [0.0] * len(self._items)
+        left = budget_tokens
+        open_places = [place for place, item in enumerate(self._items) if item.tokens <= left]
+        while open_places:
+            best: tuple[int, ...] = ()
+            best_ratio = 0.0
+            for bundle in self._bundles(open_places, taken):
+                cost = sum(self._items[place].tokens for place in bundle)
+                if cost > left:
+                    continue
+                gain = self._gain(bundle, taken, overlap)
+                ratio = gain / max(1, cost)
+                if ratio > best_ratio:
+                    best, best_ratio = bundle, ratio
+            if not best:
+                break
+            for place in best:
+                chosen.append(place)
+                taken.add(place)
+                left -= self._items[place].tokens
+            open_places = [p for p in open_places if p not in taken and self._items[p].tokens <= left]
+            for place in open_places:
+                overlap[place] = max(overlap[place], *(self._shared(place, other) for other in best))
+        return chosen
+
+    def in_order(self, budget_tokens: int) -> list[int]:
+        """Take passages in the order of the ranking, leaving out what no longer fits or costs more than it is worth."""
+        chosen: list[int] = []
+        left = budget_tokens
+        for place, item in enumerate(self._items):
+            cost = self._settings.redundancy * self._overlap(place, chosen)
+            if item.tokens <= left and item.worth > cost:
+                chosen.append(place)
+                left -= item.tokens
+        return chosen
+
+    def best_single(self, budget_tokens: int) -> list[int]:
+        """Return the most valuable passage that fits."""
+        places = [place for place, item in enumerate(self._items) if item.tokens <= budget_tokens and item.worth > 0.0]
+        return [max(places, key=lambda place: (self._items[place].worth, -place))] if places else []
+
+    def _bundles(self, open_places: Sequence[int], taken: set[int]) -> list[tuple[int, ...]]:
+        """Return what may be taken next: each passage, and what each chain still lacks."""
+        available = set(open_places)
+        bundles = [(place,) for place in open_places]
+        for chain in self._chains:
+            missing = chain - taken
+            if len(missing) > 1 and missing <= available:
+                bundles.append(tuple(sorted(missing)))
+        return bundles
+
+    def _gain(self, bundle: tuple[int, ...], taken: set[int], overlap: Sequence[float]) -> float:
+        gain = sum(self._items[place].worth - self._settings.redundancy * overlap[place] for place in bundle)
+        after = taken.union(bundle)
+        completed = sum(chain <= after and not chain <= taken for chain in self._chains)
+        return gain + self._settings.completion_bonus * completed
+
+    def _overlap(self, place: int, before: Sequence[int]) -> float:
+        return max((self._shared(place, other) for other in before), default=0.0)
+
+    def _shared(self, place: int, other: int) -> float:
+        words = self._items[place].words
+        return len(words & self._items[other].words) / len(words) if words else 0.0

@@ -1,0 +1,278 @@
+"""Packed records of the tables: little-endian 32-bit numbers, decoded by one copy each.
+
+Confidences, priors and probabilities are stored in millionths, so that every backend and machine reads back the
+same number. An entity's number of chunks is stored as one byte on a logarithmic scale where it only damps a weight.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sys
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum, IntFlag
+from typing import NamedTuple
+
+__all__ = [
+    "EDGES_PER_BLOCK",
+    "LOG_DEGREE_DAMPING",
+    "MILLION",
+    "NO_EDGE",
+    "ANY_SENTENCE",
+    "AliasFlag",
+    "AliasForm",
+    "Candidate",
+    "ChunkLinks",
+    "EdgeKind",
+    "IncidenceBlock",
+    "TITLE_MASK",
+    "decode_alias",
+    "decode_incidence",
+    "decode_links",
+    "decode_term_sentences",
+    "encode_alias",
+    "encode_incidence",
+    "encode_links",
+    "encode_term_sentences",
+    "incidence_key",
+    "log_degree",
+    "named_key",
+    "pack_numbers",
+    "sentence_mask",
+    "unpack_numbers",
+]
+
+EDGES_PER_BLOCK = 128
+"""Hyperedges per incidence block: a hub is read in one block of some 4 KB, whatever its degree."""
+
+NO_EDGE = 0xFFFFFFFF
+"""Stands for the number of a fact in hyperedges that are not facts."""
+
+ANY_SENTENCE = 0xFFFFFFFF
+"""The sentence mask of an entity that the input links to the chunk as a whole."""
+
+TITLE_MASK = 1
+"""The sentence mask of a chunk's title."""
+
+MILLION = 1_000_000
+_LONGEST_PLAIN_KEY = 400  # bytes; LMDB allows 511, block suffixes and table prefixes need a few
+
+
+class AliasFlag(IntFlag):
+    """How a form came about, kept with each candidate."""
+
+    NAME = 1  # the preferred name
+    VARIANT = 2  # derived here rather than given
+    CASED = 4  # written as a name: an occurrence in lower case is weak evidence
+    DISCOVERED = 8  # of an entity that the builder found
+    ACRONYM = 16  # derived initials: only an occurrence in capitals counts
+
+
+class EdgeKind(IntEnum):
+    """What a hyperedge is to the entity whose record it stands in."""
+
+    ABOUT = 0  # a chunk's set of mentions, seen from the entity that the chunk is about
+    FACT = 1  # a typed statement
+    MENTION = 2  # what one sentence ties, and the chunk's subject
+
+
+class Candidate(NamedTuple):
+    """One entity that a form may stand for; `flags` are `AliasFlag` bits."""
+
+    entity: int
+    prior: float
+    flags: int
+
+
+class AliasForm(NamedTuple):
+    """All that a normalised form may stand for.
+
+    `link_probability` is the part of the form's occurrences in the corpus that are written as a name;
+    `chunk_frequency` is in how many chunks its candidates occur.
+    """
+
+    link_probability: float
+    chunk_frequency: int
+    candidates: tuple[Candidate, ...]
+
+
+class IncidenceBlock(NamedTuple):
+    """Up to `EDGES_PER_BLOCK` hyperedges of one entity: first those of chunks about it, then facts, then mentions.
+
+    Parallel per hyperedge: `chunks`, `kinds`, `relations`, `confidences` (millionths), and `marks`: the fact's number
+    for a fact, the mask of the sentences that name the entity for a mention. The other members of the i-th fact
+    hyperedge (0 for all else) are `members[ends[i-1]:ends[i]]`, each as number * 2 + discovered bit, with
+    `log_degrees` parallel. The members of a chunk's hyperedge stand with the chunk (`ChunkLinks`).
+    `degree` counts the hyperedges of all blocks.
+    """
+
+    degree: int
+    marks: array[int]
+    chunks: array[int]
+    kinds: list[int]
+    relations: list[int]
+    confidences: array[int]
+    ends: array[int]
+    members: array[int]
+    log_degrees: bytes
+
+
+class ChunkLinks(NamedTuple):
+    """The entities of one chunk: its subjects, then its mentions, each as number * 2 + discovered bit.
+
+    `masks` says which sentences name an entity (`sentence_mask`); parallel to `entities`, as is `log_degrees`.
+    The first `subjects` entities are those that the chunk is about.
+    """
+
+    subjects: int
+    entities: array[int]
+    masks: array[int]
+    log_degrees: bytes
+
+
+def sentence_mask(sentence: int) -> int:
+    """Return the bit of a sentence: bit 0 is the title, sentence 0 is bit 1, the 31st and all later share bit 31."""
+    return 1 << min(31, sentence + 1)
+
+
+def log_degree(count: int) -> int:
+    """Return a count of chunks on the byte scale: round(12 · ln(1 + count)), at most 255 (some 1.7·10⁹)."""
+    return min(255, round(12.0 * math.log1p(count)))
+
+
+LOG_DEGREE_DAMPING: tuple[float, ...] = tuple(1.0 / math.log(2.0 + math.expm1(byte / 12.0)) for byte in range(256))
+"""1 / ln(2 + n) for the count n behind each byte: how much of a walk's mass a common entity may draw."""
+
+
+def named_key(text: str) -> bytes:
+    """Return the key of a name; long names keep a prefix and a digest (128 bits: collisions are refused at build)."""
+    raw = text.encode("utf-8", "surrogatepass")
+    if len(raw) <= _LONGEST_PLAIN_KEY:
+        return raw
+    return raw[: _LONGEST_PLAIN_KEY - 40] + b"\x00#" + hashlib.sha256(raw).digest()
+
+
+def incidence_key(entity: int, block: int) -> bytes:
+    """Return the key of an entity's incidence block; big-endian, so that blocks stand in order."""
+    return entity.to_bytes(4, "big") + block.to_bytes(4, "big")
+
+
+def encode_alias(form: AliasForm) -> bytes:
+    """Pack a form; candidates in the order given."""
+    numbers = [round(form.link_probability * MILLION), form.chunk_frequency, len(form.candidates)]
+    for candidate in form.candidates:
+        numbers += (candidate.entity, round(candidate.prior * MILLION), candidate.flags)
+    return pack_numbers(numbers)
+
+
+def decode_alias(blob: bytes) -> AliasForm:
+    """Unpack what `encode_alias` packed."""
+    numbers = unpack_numbers(blob)
+    candidates = tuple(
+        Candidate(numbers[at], numbers[at + 1] / MILLION, numbers[at + 2]) for at in range(3, 3 + 3 * numbers[2], 3)
+    )
+    return AliasForm(numbers[0] / MILLION, numbers[1], candidates)
+
+
+def encode_incidence(
+    degree: int,
+    edges: Sequence[tuple[int, int, int, int, int, Sequence[int]]],
+    log_degrees: Sequence[int] | bytes | bytearray,
+    is_discovered: Sequence[int] | bytes | bytearray,
+) -> bytes:
+    """Pack one block.
+
+    Args:
+        degree: how many hyperedges the entity has in all blocks.
+        edges: (mark, chunk, kind, relation, confidence in millionths, members), in order.
+        log_degrees: byte per entity number.
+        is_discovered: 0 or 1 per entity number.
+    """
+    numbers = [degree, len(edges), 0]
+    numbers += [edge[0] for edge in edges]
+    numbers += [edge[1] for edge in edges]
+    numbers += [edge[3] << 2 | edge[2] for edge in edges]
+    numbers += [edge[4] for edge in edges]
+    end = 0
+    members: list[int] = []
+    for edge in edges:
+        members += edge[5]
+        end += len(edge[5])
+        numbers.append(end)
+    numbers[2] = end
+    numbers += [member << 1 | is_discovered[member] for member in members]
+    return pack_numbers(numbers) + bytes([log_degrees[member] for member in members])
+
+
+def decode_incidence(blob: bytes) -> IncidenceBlock:
+    """Unpack what `encode_incidence` packed."""
+    head = unpack_numbers(blob[:12])
+    n, m = head[1], head[2]
+    size = 4 * (3 + 5 * n + m)
+    numbers = unpack_numbers(blob[12:size])
+    meta = numbers[2 * n : 3 * n]
+    return IncidenceBlock(
+        head[0],
+        numbers[:n],
+        numbers[n : 2 * n],
+        [value & 3 for value in meta],
+        [value >> 2 for value in meta],
+        numbers[3 * n : 4 * n],
+        numbers[4 * n : 5 * n],
+        numbers[5 * n :],
+        blob[size:],
+    )
+
+
+def encode_links(
+    subjects: Sequence[int],
+    mentions: Mapping[int, int],
+    log_degrees: Sequence[int] | bytes | bytearray,
+    is_discovered: Sequence[int] | bytes | bytearray,
+) -> bytes:
+    """Pack a chunk's entities; `mentions` maps an entity to its sentence mask, in order of first mention."""
+    entities = [*subjects, *mentions]
+    numbers = [len(subjects), len(entities)]
+    numbers += [entity << 1 | is_discovered[entity] for entity in entities]
+    numbers += [ANY_SENTENCE] * len(subjects)
+    numbers += mentions.values()
+    return pack_numbers(numbers) + bytes([log_degrees[entity] for entity in entities])
+
+
+def decode_links(blob: bytes) -> ChunkLinks:
+    """Unpack what `encode_links` packed."""
+    head = unpack_numbers(blob[:8])
+    n = head[1]
+    size = 4 * (2 + 2 * n)
+    numbers = unpack_numbers(blob[8:size])
+    return ChunkLinks(head[0], numbers[:n], numbers[n:], blob[size:])
+
+
+def encode_term_sentences(pairs: Sequence[tuple[int, int]]) -> bytes:
+    """Pack the (chunk, sentence mask) pairs of one content term, ascending by chunk."""
+    return pack_numbers([*(chunk for chunk, _ in pairs), *(mask for _, mask in pairs)])
+
+
+def decode_term_sentences(blob: bytes) -> list[tuple[int, int]]:
+    """Unpack what `encode_term_sentences` packed."""
+    numbers = unpack_numbers(blob)
+    half = len(numbers) // 2
+    return list(zip(numbers[:half], numbers[half:], strict=True))
+
+
+def pack_numbers(numbers: Iterable[int]) -> bytes:
+    """Return numbers as little-endian 32-bit words."""
+    packed = array("I", numbers)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def unpack_numbers(blob: bytes) -> array[int]:
+    """Return the 32-bit little-endian words of `blob`."""
+    numbers = array("I")
+    numbers.frombytes(blob)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

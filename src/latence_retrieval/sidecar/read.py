@@ -1,0 +1,250 @@
+"""An opened snapshot: typed look-ups over its tables and vector files."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from latence_retrieval.errors import SidecarCorruptError, SidecarNotFoundError
+from latence_retrieval.ports.key_value import KeyValueReader, Table
+from latence_retrieval.records import Chunk, Entity
+from latence_retrieval.sidecar.backends import backend_named
+from latence_retrieval.sidecar.codec import (
+    MILLION,
+    AliasForm,
+    ChunkLinks,
+    IncidenceBlock,
+    decode_alias,
+    decode_incidence,
+    decode_links,
+    decode_term_sentences,
+    incidence_key,
+    named_key,
+    unpack_numbers,
+)
+from latence_retrieval.sidecar.manifest import Manifest, check_identity, read_manifest
+from latence_retrieval.vectors import VectorFile
+
+__all__ = ["Sidecar", "StatedFact"]
+
+_OPEN_ATTEMPTS = 3  # a publisher may exchange the directory between two of our reads
+
+
+class StatedFact(NamedTuple):
+    """A fact as the pipeline stated it, with numbers for its entities, its chunk and its relation."""
+
+    id: str | None
+    chunk: int
+    relation: int
+    confidence: float
+    members: list[int]
+    roles: list[str | None]
+
+
+class Sidecar:
+    """One immutable snapshot, opened for reading.
+
+    Opening costs tens of microseconds, so a call may open its own; a caller who keeps one open may share it among
+    threads. A forked or spawned worker opens its own. Use as a context manager, or call `close`.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, reader: KeyValueReader) -> None:
+        """Use `Sidecar.open`."""
+        self.path = path
+        self.manifest = manifest
+        self.reader = reader
+        self._vector_files: dict[str, VectorFile] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: str | Path, *, tenant: str | None = None, embedding_model: str | None = None) -> Sidecar:
+        """Open the snapshot in directory `path`.
+
+        Args:
+            path: the published directory.
+            tenant: refuse a snapshot of another tenant; None asks for none in particular.
+            embedding_model: refuse a snapshot whose vectors another model made.
+
+        Raises:
+            SidecarNotFoundError: nothing is there.
+            SidecarCorruptError: a file is truncated, altered in size, or of another kind.
+            SidecarVersionError: a newer (or retired) format.
+            SidecarMismatchError: another tenant or model.
+            MissingExtraError: the snapshot's backend is an extra that is not installed.
+        """
+        directory = Path(path)
+        for attempt in range(_OPEN_ATTEMPTS):
+            before = _identity(directory)
+            try:
+                manifest = read_manifest(directory)
+                check_identity(directory, manifest, tenant=tenant, embedding_model=embedding_model)
+                sidecar = cls(directory, manifest, _open_reader(directory, manifest))
+                sidecar._check_vector_files()
+            except (SidecarNotFoundError, SidecarCorruptError):
+                if _identity(directory) == before or attempt == _OPEN_ATTEMPTS - 1:
+                    raise
+                continue
+            if _identity(directory) == before:
+                return sidecar
+            sidecar.close()
+        raise SidecarCorruptError(directory, "keeps changing while it is opened", fix="publish less often, or retry")
+
+    def close(self) -> None:
+        """Release the handles; allowed twice."""
+        self.reader.close()
+        with self._lock:
+            for file in self._vector_files.values():
+                file.close()
+            self._vector_files.clear()
+
+    def __enter__(self) -> Sidecar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Names
+
+    def alias_heads(self, tokens: Sequence[str]) -> list[int]:
+        """Return for each token the length in tokens of the longest form that starts with it; 0 for none."""
+        values = self.reader.get_many(Table.ALIAS_HEAD, [named_key(token) for token in tokens])
+        return [0 if value is None else unpack_numbers(value)[0] for value in values]
+
+    def alias_forms(self, forms: Sequence[str]) -> list[AliasForm | None]:
+        """Return what each normalised form may stand for, None where no entity has it."""
+        values = self.reader.get_many(Table.ALIAS, [named_key(form) for form in forms])
+        return [None if value is None else decode_alias(value) for value in values]
+
+    # The hypergraph
+
+    def incidence(self, entity: int, block: int = 0) -> IncidenceBlock | None:
+        """Return a block of an entity's hyperedges, None where it has no such block."""
+        value = self.reader.get(Table.INCIDENCE, incidence_key(entity, block))
+        return None if value is None else decode_incidence(value)
+
+    def links(self, chunks: Sequence[int]) -> list[ChunkLinks | None]:
+        """Return the entities of each chunk, None where a chunk has none."""
+        values = self.reader.get_many(Table.CHUNK_LINKS, list(chunks))
+        return [None if value is None else decode_links(value) for value in values]
+
+    def facts(self, numbers: Sequence[int]) -> list[StatedFact]:
+        """Return facts by number."""
+        found = []
+        for number, value in zip(numbers, self._present(Table.HYPEREDGE, numbers), strict=True):
+            record = json.loads(value)
+            if len(record) != 6:  # pragma: no cover - a foreign writer
+                raise self._damaged(f"fact {number} has another shape")
+            found.append(StatedFact(record[0], record[1], record[2], record[3] / MILLION, record[4], record[5]))
+        return found
+
+    def relations(self, numbers: Sequence[int]) -> list[tuple[str, str | None]]:
+        """Return (label, description) of relations by number."""
+        return [tuple(json.loads(value)) for value in self._present(Table.RELATION, numbers)]
+
+    def term_sentences(self, terms: Sequence[str]) -> list[list[tuple[int, int]] | None]:
+        """Return for each content term its (chunk, sentence mask) pairs; None where it is unknown or too common."""
+        values = self.reader.get_many(Table.TERM_SENTENCE, [named_key(term) for term in terms])
+        return [None if value is None else decode_term_sentences(value) for value in values]
+
+    # Records
+
+    def entities(self, numbers: Sequence[int]) -> list[Entity]:
+        """Return entities by number."""
+        return [Entity.model_validate_json(value) for value in self._present(Table.ENTITY, numbers)]
+
+    def chunks(self, numbers: Sequence[int]) -> list[Chunk]:
+        """Return chunks by number."""
+        return [Chunk.model_validate_json(value) for value in self._present(Table.CHUNK, numbers)]
+
+    def entity_numbers(self, ids: Sequence[str]) -> list[int | None]:
+        """Return the numbers of entity ids, None for those that are not here."""
+        return self._numbers(Table.ENTITY_ID, ids)
+
+    def chunk_numbers(self, ids: Sequence[str]) -> list[int | None]:
+        """Return the numbers of chunk ids, None for those that are not here."""
+        return self._numbers(Table.CHUNK_ID, ids)
+
+    # Vectors
+
+    @property
+    def entity_vectors(self) -> VectorFile | None:
+        """Unit vectors of the entities by number; None where the snapshot has none."""
+        return self._vectors("entity", self.manifest.counts.entities)
+
+    @property
+    def chunk_vectors(self) -> VectorFile | None:
+        """Unit vectors of the chunks by number; None where the snapshot has none."""
+        return self._vectors("chunk", self.manifest.counts.chunks)
+
+    @property
+    def relation_vectors(self) -> VectorFile | None:
+        """Unit vectors of the relations by number; None where the snapshot has none."""
+        return self._vectors("relation", self.manifest.counts.relations)
+
+    def describe(self) -> Mapping[str, Any]:
+        """Return the manifest's facts as plain data."""
+        return self.manifest.model_dump(mode="json")
+
+    def _vectors(self, name: str, count: int) -> VectorFile | None:
+        if name not in self.manifest.vectors or self.manifest.dimension is None:
+            return None
+        with self._lock:
+            file = self._vector_files.get(name)
+            if file is None:
+                path = self.path / f"{name}_vecs.f32"
+                file = self._vector_files[name] = VectorFile(path, dimension=self.manifest.dimension, count=count)
+            return file
+
+    def _numbers(self, table: Table, ids: Sequence[str]) -> list[int | None]:
+        values = self.reader.get_many(table, [named_key(identifier) for identifier in ids])
+        return [None if value is None else int.from_bytes(value[:4], "little") for value in values]
+
+    def _present(self, table: Table, numbers: Sequence[int]) -> list[bytes]:
+        values = self.reader.get_many(table, list(numbers))
+        found = []
+        for number, value in zip(numbers, values, strict=True):
+            if value is None:
+                raise self._damaged(f"row {number} of table {table.name} is missing")
+            found.append(value)
+        return found
+
+    def _damaged(self, problem: str) -> SidecarCorruptError:
+        return SidecarCorruptError(self.path, problem, fix="publish the sidecar again")
+
+    def _check_vector_files(self) -> None:
+        for name in self.manifest.vectors:
+            path = self.path / f"{name}_vecs.f32"
+            entry = self.manifest.files.get(path.name)
+            try:
+                size = path.stat().st_size
+            except FileNotFoundError:
+                raise SidecarNotFoundError(path, "is missing", fix="publish the sidecar again") from None
+            if entry is None or size != entry.size_bytes:
+                raise SidecarCorruptError(
+                    path, f"has {size} bytes, the manifest says {entry and entry.size_bytes}", fix="publish the sidecar again"
+                )
+
+
+def _open_reader(directory: Path, manifest: Manifest) -> KeyValueReader:
+    backend = backend_named(manifest.backend)
+    entry = manifest.files.get(backend.filename)
+    if entry is None:
+        raise SidecarCorruptError(
+            directory / "manifest.json", f"does not list {backend.filename}", fix="publish the sidecar again"
+        )
+    return backend.open(directory / backend.filename, size_bytes=entry.size_bytes)
+
+
+def _identity(directory: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(directory)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

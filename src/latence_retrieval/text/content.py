@@ -1,0 +1,47 @@
+"""Content words: what of a question or a sentence carries meaning, in a form that inflections share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from latence_retrieval.text.match import FUNCTION_WORDS
+from latence_retrieval.text.tokenise import is_spaceless
+
+__all__ = ["content_stem", "content_terms"]
+
+_SUFFIXES = ("ing", "ied", "ies", "ed", "es", "s", "er", "or", "ion")
+_SHORTEST_STEM = 3
+
+
+def content_stem(form: str) -> str:
+    """Return a word without its commonest English endings, so that director, directed and direction agree.
+
+    Coarser than the stemmer of BM25, and harmless where it errs: two words that fall together share a bit of
+    evidence, none is lost. The endings are a subset of those of Lovins (1968).
+    """
+    if len(form) > _SHORTEST_STEM + 1 and form.isascii():
+        for suffix in _SUFFIXES:
+            if form.endswith(suffix) and len(form) - len(suffix) >= _SHORTEST_STEM:
+                form = form[: -len(suffix)]
+                break
+        if form.endswith("e") and len(form) > _SHORTEST_STEM:
+            form = form[:-1]
+    elif len(form) == _SHORTEST_STEM + 1 and form.endswith("s"):
+        form = form[:-1]
+    return form
+
+
+def content_terms(forms: Sequence[str]) -> list[str]:
+    """Return the content terms of a run of tokens: stems of words, and pairs of neighbours in spaceless scripts."""
+    terms: list[str] = []
+    previous = ""
+    for form in forms:
+        if is_spaceless(form):
+            if previous:
+                terms.append(previous + form)
+            previous = form
+            continue
+        previous = ""
+        if form not in FUNCTION_WORDS:
+            terms.append(content_stem(form))
+    return terms
