@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from latence_retrieval.ports.key_value import Key, Table
+from latence_retrieval.sidecar.keys import AscendingRows, require_kind
 
 __all__ = ["MemoryKeyValue"]
 
@@ -15,55 +16,47 @@ class MemoryKeyValue:
     def __init__(self) -> None:
         """Start with empty tables."""
         self._tables: dict[Table, dict[Key, bytes]] = {}
+        self._checked = AscendingRows()
         self._closed = False
 
     def put_many(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> int:
-        """Store rows in ascending key order.
+        """Store rows, streamed in ascending key order; return how many.
 
         Raises:
-            ValueError: a key repeats or does not ascend.
+            TypeError: a key of the wrong kind.
+            ValueError: a key repeated, out of order or out of range.
         """
+        self._check_open()
         stored = self._tables.setdefault(table, {})
-        last: Key | None = max(stored, default=None)
-        count = 0
-        for key, value in rows:
-            _check_kind(table, key)
-            if last is not None and not last < key:  # type: ignore[operator]  # keys of one table are of one kind
-                raise ValueError(f"{table.name}: key {key!r} after {last!r}; give ascending keys, each once")
+        before = len(stored)
+        for key, value in self._checked(table, rows):
             stored[key] = bytes(value)
-            last = key
-            count += 1
-        return count
+        return len(stored) - before
 
     def get(self, table: Table, key: Key) -> bytes | None:
         """Return the value, or None where the key is absent."""
         self._check_open()
-        _check_kind(table, key)
+        require_kind(table, (key,))
         return self._tables.get(table, {}).get(key)
 
     def get_many(self, table: Table, keys: Sequence[Key]) -> list[bytes | None]:
         """Return one value or None per key, in the order asked."""
         self._check_open()
-        for key in keys:
-            _check_kind(table, key)
+        require_kind(table, keys)
         find = self._tables.get(table, {}).get
         return [find(key) for key in keys]
 
     def scan(self, table: Table) -> Iterator[tuple[Key, bytes]]:
         """Yield the whole table in ascending key order."""
+        for row in list(self._tables.get(table, {}).items()):  # stored in that order
+            self._check_open()
+            yield row
         self._check_open()
-        yield from sorted(self._tables.get(table, {}).items())
 
     def close(self) -> None:
-        """Refuse further reads."""
+        """Refuse further use; allowed twice."""
         self._closed = True
 
     def _check_open(self) -> None:
         if self._closed:
             raise ValueError("the store is closed; open the snapshot again")
-
-
-def _check_kind(table: Table, key: Key) -> None:
-    if isinstance(key, int) is not table.is_numbered:
-        kind = "a number" if table.is_numbered else "bytes"
-        raise TypeError(f"{table.name}: key {key!r} must be {kind}")

@@ -63,9 +63,10 @@ class SqliteReader:
         self._path = path
         self._size_bytes = size_bytes
         self._is_closed = False
+        self._connection: sqlite3.Connection | None = None
         with GATE.lock:
             self._identity = _checked_identity(path, size_bytes)
-            self._connection: sqlite3.Connection | None = _connect(path)
+            self._connection = _connect(path)
             GATE.add(self)
 
     def get(self, table: Table, key: Key) -> bytes | None:

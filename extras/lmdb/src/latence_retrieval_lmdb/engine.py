@@ -18,7 +18,8 @@ _META = struct.Struct("<IIQQ 48s 48s QQ")
 
 _PAGE_HEADER_BYTES = 16
 _PAGE_BYTES = 4096  # the usual one, read in the same breath as the first page
-_MAGIC = 0xBEEFC0DE
+_LONGEST_PAGE_HEADER_BYTES = 24  # data format 3
+_MAGIC_BYTES = (0xBEEFC0DE).to_bytes(4, "little")
 _DATA_FORMAT = 1
 
 
@@ -41,11 +42,13 @@ def _check_meta(path: Path, page: bytes, size_bytes: int) -> int:
     """Check one meta page; return the page size that it names."""
     if len(page) < _PAGE_HEADER_BYTES + _META.size:
         raise corrupt(path, "is not an LMDB file")
-    magic, version, _, _, free_database, _, last_page, _ = _META.unpack_from(page, _PAGE_HEADER_BYTES)
-    if magic != _MAGIC:
+    at = page.find(_MAGIC_BYTES, 0, _LONGEST_PAGE_HEADER_BYTES + 4)
+    if at < 0:
         raise corrupt(path, "is not an LMDB file")
-    if version != _DATA_FORMAT:
+    version = int.from_bytes(page[at + 4 : at + 8], "little")
+    if version != _DATA_FORMAT or at != _PAGE_HEADER_BYTES:
         raise corrupt(path, f"is LMDB of data format {version}, sidecars have format {_DATA_FORMAT}")
+    _, _, _, _, free_database, _, last_page, _ = _META.unpack_from(page, at)
     page_bytes = int.from_bytes(free_database[:4], "little")
     if page_bytes < 256 or page_bytes > 65536 or page_bytes & (page_bytes - 1):
         raise corrupt(path, f"has pages of {page_bytes} bytes")

@@ -1,0 +1,12 @@
+"""The key-value contract, against LMDB."""
+
+from __future__ import annotations
+
+from latence_retrieval_lmdb import LmdbBackend
+
+from latence_retrieval.testing.key_value import KeyValueFileConformance
+
+
+class TestLmdb(KeyValueFileConformance):
+    def backend(self) -> LmdbBackend:
+        return LmdbBackend()

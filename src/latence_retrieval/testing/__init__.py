@@ -1,0 +1,1 @@
+"""Conformance suites for adapter authors: subclass one, say how to make your adapter, run pytest."""
