@@ -1,0 +1,56 @@
+"""A chunk's text as the linker sees it: tokens, their case, their sentence, and where a phrase cannot go on."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from bisect import bisect_right
+from typing import NamedTuple
+
+from latence_retrieval.text.match import letter_cases
+from latence_retrieval.text.sentences import sentence_spans
+from latence_retrieval.text.tokenise import tokenise
+
+__all__ = ["Annotated", "annotate", "pack_annotated", "unpack_annotated"]
+
+_PHRASE_GAPS = frozenset({" ", "-", "", " & ", ". ", "\u2013"})
+
+
+class Annotated(NamedTuple):
+    """Parallel per token: normal form, `Case` byte, sentence number, and whether a phrase may span the gap after it."""
+
+    forms: list[str]
+    cases: bytes
+    sentences: array[int]
+    joins: bytes
+
+
+def annotate(text: str) -> Annotated:
+    """Tokenise `text` once for all that the build wants to know of it."""
+    tokens = tokenise(text)
+    starts = [start for start, _ in sentence_spans(text)]
+    sentences = array("I", (max(0, bisect_right(starts, token.start) - 1) for token in tokens))
+    joins = bytearray()
+    for token, after in zip(tokens, tokens[1:], strict=False):
+        gap = text[token.end : after.start]
+        joins.append(gap in _PHRASE_GAPS and (gap != ". " or len(token.form) <= 2))
+    joins.append(0)
+    return Annotated([token.form for token in tokens], letter_cases(text, tokens), sentences, bytes(joins))
+
+
+def pack_annotated(annotated: Annotated) -> tuple[str, bytes]:
+    """Return the annotation as one text and one blob, for the build's scratch file."""
+    return "\n".join(annotated.forms), annotated.cases + annotated.joins + annotated.sentences.tobytes()
+
+
+def unpack_annotated(forms: str, blob: bytes) -> Annotated:
+    """Read what `pack_annotated` wrote on this machine."""
+    split = forms.split("\n") if forms else []
+    count = len(split)
+    sentences = array("I")
+    sentences.frombytes(blob[len(blob) - 4 * count :])
+    return Annotated(split, blob[:count], sentences, blob[count : 2 * count])
+
+
+if array("I").itemsize != 4:  # pragma: no cover
+    raise ImportError(f"this platform's unsigned int has {array('I').itemsize} bytes, expected 4 ({sys.platform})")

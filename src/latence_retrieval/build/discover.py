@@ -1,0 +1,68 @@
+"""Find further entities without a model: capitalised phrases that recur across chunks.
+
+A phrase is a run of capitalised words, joined by lower-case particles inside it, without function words at its ends.
+It becomes an entity where at least two chunks have it and no catalogue form equals it; a single word must besides be
+written with a capital most of the time, sentence beginnings left out of the count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from latence_retrieval.build.annotate import Annotated
+from latence_retrieval.text.match import FUNCTION_WORDS, Case
+
+__all__ = ["LONGEST_PHRASE_TOKENS", "MIN_PHRASE_CHUNKS", "SHORTEST_WORD", "phrases"]
+
+LONGEST_PHRASE_TOKENS = 8
+MIN_PHRASE_CHUNKS = 2
+SHORTEST_WORD = 3  # characters of a phrase of one word
+
+_PARTICLES = frozenset("of the de la le von van der du del di da dos el al bin ibn and y for".split())
+
+
+def phrases(annotated: Annotated) -> Iterator[str]:
+    """Yield the capitalised phrases of one chunk in order, repetitions included."""
+    forms, cases, sentences, joins = annotated
+    count = len(forms)
+    at = 0
+    while at < count:
+        if cases[at] != Case.UPPER:
+            at += 1
+            continue
+        last = at
+        probe = at
+        while probe + 1 < count and joins[probe] and sentences[probe + 1] == sentences[probe]:
+            probe += 1
+            if cases[probe] == Case.UPPER:
+                last = probe
+            elif forms[probe] not in _PARTICLES:
+                break
+        yield from _cut(forms[at : last + 1])
+        at = last + 1
+
+
+def _cut(words: list[str]) -> Iterator[str]:
+    """Yield the phrase without function words at its ends, and what stands between its "and"s."""
+    whole = _trimmed(words)
+    if whole:
+        yield " ".join(whole)
+    if "and" in whole:
+        part: list[str] = []
+        for word in [*whole, "and"]:
+            if word == "and":
+                trimmed = _trimmed(part)
+                if trimmed:
+                    yield " ".join(trimmed)
+                part = []
+            else:
+                part.append(word)
+
+
+def _trimmed(words: list[str]) -> list[str]:
+    start, stop = 0, len(words)
+    while start < stop and words[start] in FUNCTION_WORDS:
+        start += 1
+    while stop > start and words[stop - 1] in FUNCTION_WORDS:
+        stop -= 1
+    return words[start:stop] if stop - start <= LONGEST_PHRASE_TOKENS else []

@@ -1,0 +1,223 @@
+"""Settle the mentions and lay out the hypergraph: who is in which chunk, and which hyperedges each entity has.
+
+A chunk's mentions are one hyperedge, seen as ABOUT by its subjects and as MENTION by the entities that its sentences
+name; the members stand with the chunk, each with the sentences that name it. A fact ties its members (kind FACT),
+who count as mentions of the witnessing chunk too.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from latence_retrieval.build.link import MIN_LINK_PROBABILITY, link_probability
+from latence_retrieval.build.progress import Progress
+from latence_retrieval.build.scratch import Scratch
+from latence_retrieval.build.spill import SpillSorter
+from latence_retrieval.records import Chunk
+from latence_retrieval.sidecar.codec import (
+    ANY_SENTENCE,
+    EDGES_PER_BLOCK,
+    MILLION,
+    EdgeKind,
+    encode_incidence,
+    encode_links,
+    incidence_key,
+    log_degree,
+    sentence_mask,
+)
+
+__all__ = ["MAX_MEMBERS", "Graph", "Similarity"]
+
+MAX_MEMBERS = 64
+"""Other members inlined with one fact: past that the first 64 stand."""
+
+_MAX_UNSETTLED = 3  # homonyms that vectors cannot tell apart are all linked up to this many, else none
+_EDGE = struct.Struct("<IIIII")
+
+Similarity = Callable[[int, int], float | None]
+"""(chunk, entity) -> cosine of the chunk with the entity's context; None where a vector is absent."""
+
+_Edge = tuple[int, int, int, int, int, Sequence[int]]
+
+
+class _ChunkFacts(NamedTuple):
+    number: int
+    relation: int
+    confidence: int
+    members: array[int]
+
+
+class Graph:
+    """Collects hyperedges chunk by chunk; afterwards writes the rows of two tables."""
+
+    def __init__(self, scratch: Scratch, sorter: SpillSorter, similarity: Similarity | None) -> None:
+        count = scratch.count("entity")
+        self._scratch = scratch
+        self._sorter = sorter
+        self._similarity = similarity
+        self._chunk_counts = array("I", bytes(4 * count))
+        self._edge_counts = array("I", bytes(4 * count))
+        self._discovered = bytearray(count)
+        for (number,) in scratch.rows("SELECT n FROM entity WHERE json LIKE '%\"discovered\":true%'"):
+            self._discovered[number] = 1
+        self.mentions = 0
+        self.hyperedges = 0
+        scratch.run("CREATE TABLE settled (chunk INTEGER, mask INTEGER, entity INTEGER)")
+        scratch.run("CREATE INDEX fact_by_chunk ON fact (chunk, n)")
+
+    @property
+    def chunk_counts(self) -> Sequence[int]:
+        """In how many chunks each entity occurs."""
+        return self._chunk_counts
+
+    def collect(self, progress: Progress) -> None:
+        """Settle every mention and send every hyperedge to the sorter."""
+        mentions = groupby(
+            self._scratch.rows("SELECT chunk, sentence, form, is_weak FROM mention ORDER BY rowid"), key=lambda row: row[0]
+        )
+        facts = groupby(
+            self._scratch.rows("SELECT chunk, n, relation, confidence, members FROM fact ORDER BY chunk, n"),
+            key=lambda row: row[0],
+        )
+        abouts = groupby(self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0])
+        next_mentions = next(mentions, None)
+        next_facts = next(facts, None)
+        next_about = next(abouts, None)
+        with progress.stage("graph") as tick:
+            for number, body in self._scratch.rows("SELECT n, json FROM chunk ORDER BY n"):
+                about: list[int] = []
+                if next_about is not None and next_about[0] == number:
+                    about = [row[1] for row in next_about[1]]
+                    next_about = next(abouts, None)
+                found: list[tuple[int, int]] = []
+                if next_mentions is not None and next_mentions[0] == number:
+                    for _, sentence, form, is_weak in next_mentions[1]:
+                        mask = sentence_mask(sentence)
+                        found += [(mask, entity) for entity in self._settle(number, form, bool(is_weak), about)]
+                    next_mentions = next(mentions, None)
+                stated: list[_ChunkFacts] = []
+                if next_facts is not None and next_facts[0] == number:
+                    for _, fact, relation, confidence, members in next_facts[1]:
+                        stated.append(_ChunkFacts(fact, relation, confidence, array("I", members)))
+                    next_facts = next(facts, None)
+                if '"mentions"' in body:
+                    for identifier in Chunk.model_validate_json(body).mentions:
+                        entity = self._scratch.number("entity", identifier)
+                        if entity is not None:
+                            found.append((ANY_SENTENCE, entity))
+                self._add_chunk(number, about, found, stated)
+                tick()
+
+    def incidence_rows(self) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the rows of `Table.INCIDENCE` in key order."""
+        log_degrees = self._log_degrees()
+        for entity, rows in groupby(self._sorter, key=lambda row: row[0][:4]):
+            number = int.from_bytes(entity, "big")
+            block: list[_Edge] = []
+            blocks = 0
+            for _, value in rows:
+                mark, chunk, kind, relation, confidence = _EDGE.unpack_from(value)
+                members = array("I")
+                members.frombytes(value[_EDGE.size :])
+                block.append((mark, chunk, kind, relation, confidence, members))
+                if len(block) == EDGES_PER_BLOCK:
+                    yield self._block(number, blocks, block, log_degrees)
+                    blocks += 1
+                    block = []
+            if block:
+                yield self._block(number, blocks, block, log_degrees)
+
+    def links_rows(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the rows of `Table.CHUNK_LINKS` in key order."""
+        log_degrees = self._log_degrees()
+        abouts = groupby(self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0])
+        next_about = next(abouts, None)
+        settled = groupby(
+            self._scratch.rows("SELECT chunk, mask, entity FROM settled ORDER BY rowid"), key=lambda row: row[0]
+        )
+        next_settled = next(settled, None)
+        while next_about is not None or next_settled is not None:
+            number = min(item[0] for item in (next_about, next_settled) if item is not None)
+            about: list[int] = []
+            mentions: dict[int, int] = {}
+            if next_about is not None and next_about[0] == number:
+                about = [row[1] for row in next_about[1]]
+                next_about = next(abouts, None)
+            if next_settled is not None and next_settled[0] == number:
+                mentions = {row[2]: row[1] for row in next_settled[1]}
+                next_settled = next(settled, None)
+            yield number, encode_links(about, mentions, log_degrees, self._discovered)
+
+    def _block(self, entity: int, block: int, edges: list[_Edge], log_degrees: bytes) -> tuple[bytes, bytes]:
+        encoded = encode_incidence(self._edge_counts[entity], edges, log_degrees, self._discovered)
+        return incidence_key(entity, block), encoded
+
+    def _log_degrees(self) -> bytes:
+        return bytes(log_degree(count) for count in self._chunk_counts)
+
+    def _settle(self, chunk: int, form: str, is_weak: bool, about: Sequence[int]) -> list[int]:
+        """Return the entities that a mention stands for: one, unless homonyms cannot be told apart."""
+        candidates, probability = self._candidates(form)
+        if is_weak and probability < MIN_LINK_PROBABILITY:
+            return []
+        if any(entity in about for entity, _ in candidates):
+            return []
+        if len(candidates) == 1:
+            return [candidates[0][0]]
+        if self._similarity is not None:
+            scored = [(self._similarity(chunk, entity), entity) for entity, _ in candidates]
+            known = [(-score, entity) for score, entity in scored if score is not None]
+            if known:
+                return [min(known)[1]]
+        best = max(prior for _, prior in candidates)
+        likely = [entity for entity, prior in candidates if prior == best]
+        return likely if len(likely) <= _MAX_UNSETTLED else []
+
+    def _candidates(self, form: str) -> tuple[list[tuple[int, float]], float]:
+        cache = self._scratch.cache("settle")
+        known = cache.get(form)
+        if known is None:
+            rows = self._scratch.rows("SELECT entity, prior FROM alias WHERE form = ? AND flags & 16 = 0 ORDER BY entity", (form,))
+            candidates = [(int(entity), float(prior)) for entity, prior in rows]
+            counts = next(self._scratch.rows("SELECT all_of_it, as_name FROM occurrence WHERE form = ?", (form,)), (0, 0))
+            known = cache[form] = (candidates, link_probability(*counts))
+        return known
+
+    def _add_chunk(
+        self, chunk: int, about: Sequence[int], found: Sequence[tuple[int, int]], facts: Sequence[_ChunkFacts]
+    ) -> None:
+        """Send one chunk's hyperedges to the sorter and count what it holds."""
+        mentions: dict[int, int] = {}
+        for mask, entity in found:
+            if entity not in about:
+                mentions[entity] = mentions.get(entity, 0) | mask
+        for fact in facts:
+            for entity in fact.members:
+                if entity not in about:
+                    mentions.setdefault(entity, ANY_SENTENCE)
+        for subject in about:
+            self._add_edge(subject, 0, chunk, EdgeKind.ABOUT, 0, MILLION, ())
+        for entity, mask in mentions.items():
+            self._add_edge(entity, mask, chunk, EdgeKind.MENTION, 0, MILLION, ())
+        for fact in facts:
+            members = list(dict.fromkeys(fact.members))
+            for entity in members:
+                others = [other for other in members if other != entity]
+                self._add_edge(entity, fact.number, chunk, EdgeKind.FACT, fact.relation, fact.confidence, others)
+        self._scratch.many("INSERT INTO settled VALUES (?, ?, ?)", [(chunk, mask, entity) for entity, mask in mentions.items()])
+        for entity in (*about, *mentions):
+            self._chunk_counts[entity] += 1
+        self.mentions += len(mentions)
+        self.hyperedges += bool(about or mentions) + len(facts)
+
+    def _add_edge(
+        self, entity: int, mark: int, chunk: int, kind: EdgeKind, relation: int, confidence: int, members: Sequence[int]
+    ) -> None:
+        self._edge_counts[entity] += 1
+        key = struct.pack(">IBIII", entity, kind, MILLION - confidence, chunk, mark)
+        value = _EDGE.pack(mark, chunk, kind, relation, confidence) + array("I", members[:MAX_MEMBERS]).tobytes()
+        self._sorter.add(key, value)

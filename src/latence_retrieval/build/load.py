@@ -1,0 +1,170 @@
+"""Take the input records into the scratch file: validate, number, and check every reference."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from latence_retrieval.build.annotate import annotate, pack_annotated
+from latence_retrieval.build.catalogue import forms_of
+from latence_retrieval.build.inputs import RecordSource, read_records
+from latence_retrieval.build.progress import Progress
+from latence_retrieval.build.scratch import Scratch
+from latence_retrieval.build.spill import SpillSorter
+from latence_retrieval.build.term_sentences import add_terms
+from latence_retrieval.build.vectors import VectorSink
+from latence_retrieval.errors import RecordError
+from latence_retrieval.lexical.postings_writer import PostingsWriter
+from latence_retrieval.records import Chunk, Entity, Fact, Relation
+from latence_retrieval.sidecar.codec import MILLION
+
+__all__ = ["MENTIONS", "TITLE_ID_PREFIX", "add_entity", "load_chunks", "load_entities", "load_facts", "load_relations"]
+
+MENTIONS = "mentions"
+"""The relation of mention hyperedges; always relation number 0."""
+
+TITLE_ID_PREFIX = "title:"
+"""Ids of the entities that `titles_as_entities` makes."""
+
+
+def add_entity(scratch: Scratch, number: int, entity: Entity) -> None:
+    """Store an entity and its forms."""
+    body = entity.model_dump_json(exclude_defaults=True)
+    scratch.run("INSERT INTO entity VALUES (?, ?, ?)", (number, entity.id, body))
+    for form in forms_of(entity.name, entity.aliases, discovered=entity.discovered):
+        scratch.run("INSERT INTO alias VALUES (?, ?, ?, ?)", (form.form, number, form.prior, form.flags))
+        first = form.form.partition(" ")[0]
+        scratch.run(
+            "INSERT INTO head VALUES (?, ?) ON CONFLICT (token) DO UPDATE SET longest = max(longest, excluded.longest)",
+            (first, form.length),
+        )
+
+
+def load_entities(scratch: Scratch, source: RecordSource | None, vectors: VectorSink, progress: Progress) -> None:
+    """Number the catalogue's entities in input order.
+
+    Raises:
+        RecordError: an invalid line, or an id that occurs twice.
+    """
+    if source is None:
+        return
+    with progress.stage("entities") as tick:
+        for number, item in enumerate(read_records(source, Entity, argument="entities")):
+            try:
+                add_entity(scratch, number, item.record)
+            except sqlite3.IntegrityError:
+                raise _at(source, "entities", item.line, f"entity id {item.record.id!r} occurs twice") from None
+            vectors.add(item.vector)
+            tick()
+
+
+def load_relations(scratch: Scratch, source: RecordSource | None, vectors: VectorSink) -> None:
+    """Number the relations that are described; 0 is `mentions`. Labels met only in facts follow later."""
+    scratch.run("INSERT INTO relation VALUES (0, ?, ?)", (MENTIONS, "named in the same passage"))
+    vectors.add_absent()
+    if source is None:
+        return
+    for number, item in enumerate(read_records(source, Relation, argument="relations"), start=1):
+        try:
+            scratch.run("INSERT INTO relation VALUES (?, ?, ?)", (number, item.record.label, item.record.description))
+        except sqlite3.IntegrityError:
+            raise _at(source, "relations", item.line, f"relation {item.record.label!r} occurs twice") from None
+        vectors.add(item.vector)
+
+
+def load_chunks(
+    scratch: Scratch,
+    source: RecordSource,
+    *,
+    titles_as_entities: bool,
+    vectors: VectorSink,
+    title_vectors: Iterator[Sequence[float]] | None,
+    entity_vectors: VectorSink,
+    postings: PostingsWriter,
+    term_sentences: SpillSorter,
+    progress: Progress,
+) -> None:
+    """Number the chunks in input order, annotate their text and index their terms.
+
+    Raises:
+        RecordError: an invalid line, an id that occurs twice, or a reference to an entity that does not exist.
+    """
+    next_entity = scratch.count("entity")
+    with progress.stage("chunks") as tick:
+        for number, item in enumerate(read_records(source, Chunk, argument="chunks")):
+            chunk = item.record
+            title_vector = next(title_vectors, None) if title_vectors is not None else None
+            annotated = annotate(chunk.text)
+            forms, marks = pack_annotated(annotated)
+            add_terms(term_sentences, number, chunk.title, annotated)
+            body = chunk.model_dump_json(exclude_defaults=True)
+            try:
+                scratch.run("INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", (number, chunk.id, body, forms, marks))
+            except sqlite3.IntegrityError:
+                raise _at(source, "chunks", item.line, f"chunk id {chunk.id!r} occurs twice") from None
+            about = [_entity(scratch, reference, source, "chunks", item.line) for reference in chunk.about]
+            for reference in chunk.mentions:
+                _entity(scratch, reference, source, "chunks", item.line)
+            if titles_as_entities and chunk.title and not about:
+                identifier = TITLE_ID_PREFIX + chunk.title
+                known = scratch.number("entity", identifier)
+                if known is None:
+                    add_entity(scratch, next_entity, Entity(id=identifier, name=chunk.title))
+                    scratch.forget_one("entity", identifier)
+                    entity_vectors.add(title_vector)
+                    known = next_entity
+                    next_entity += 1
+                about.append(known)
+            for place, entity in enumerate(dict.fromkeys(about)):
+                scratch.run("INSERT INTO about VALUES (?, ?, ?)", (number, place, entity))
+            vectors.add(item.vector)
+            postings.add(number, f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text)
+            tick()
+
+
+def load_facts(scratch: Scratch, source: RecordSource | None, relation_vectors: VectorSink, progress: Progress) -> None:
+    """Number the facts in input order; relations that nobody described are numbered as they come.
+
+    Raises:
+        RecordError: an invalid line, or a reference to an entity or chunk that does not exist.
+    """
+    if source is None:
+        return
+    relations = scratch.count("relation")
+    with progress.stage("facts") as tick:
+        pending: list[tuple[Any, ...]] = []
+        for number, item in enumerate(read_records(source, Fact, argument="facts")):
+            fact = item.record
+            relation = scratch.number("relation", fact.relation)
+            if relation is None:
+                scratch.run("INSERT INTO relation VALUES (?, ?, NULL)", (relations, fact.relation))
+                scratch.forget_one("relation", fact.relation)
+                relation_vectors.add_absent()
+                relation = relations
+                relations += 1
+            chunk = scratch.number("chunk", fact.chunk)
+            if chunk is None:
+                raise _at(source, "facts", item.line, f"chunk {fact.chunk!r} is in no chunk record")
+            members = [_entity(scratch, member.entity, source, "facts", item.line) for member in fact.members]
+            body = json.dumps({"id": fact.id, "roles": [member.role for member in fact.members]})
+            pending.append((number, chunk, relation, round(fact.confidence * MILLION), array("I", members).tobytes(), body))
+            if len(pending) >= 1000:
+                scratch.many("INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?)", pending)
+                pending.clear()
+            tick()
+        scratch.many("INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?)", pending)
+
+
+def _entity(scratch: Scratch, identifier: str, source: RecordSource, argument: str, line: int) -> int:
+    number = scratch.number("entity", identifier)
+    if number is None:
+        raise _at(source, argument, line, f"entity {identifier!r} is in no entity record")
+    return number
+
+
+def _at(source: RecordSource, argument: str, line: int, problem: str) -> RecordError:
+    return RecordError(source if isinstance(source, (str, Path)) else f"<{argument}>", line, problem)
