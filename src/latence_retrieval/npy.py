@@ -121,9 +121,7 @@ def _read_header(stream: IO[bytes], name: str) -> tuple[int, int, str, int]:
     if length > _MAX_HEADER_BYTES:
         raise _invalid(name, f"has a header of {length} bytes")
     try:
-        header = ast.literal_eval(
-            _read(stream, length, name).decode("utf-8" if prefix[6] == 3 else "latin-1").strip()
-        )
+        header = ast.literal_eval(_read(stream, length, name).decode("utf-8" if prefix[6] == 3 else "latin-1").strip())
         shape, order, descr = header["shape"], header["fortran_order"], header["descr"]
     except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
         raise _invalid(name, "has a header that cannot be read") from error
@@ -145,18 +143,13 @@ def _read(stream: IO[bytes], size: int, name: str) -> bytes:
     """Read exactly `size` bytes, or what is left."""
     try:
         data = stream.read(size)
-        while len(data) < size:
-            more = stream.read(size - len(data))
-            if not more:
-                break
+        while len(data) < size and (more := stream.read(size - len(data))):
             data += more
-        return data
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise _invalid(name, f"is damaged ({error})") from error
+    return data
 
 
 def _invalid(name: str, problem: str) -> InvalidInputError:
-    fix = (
-        "save a two-dimensional float16, float32 or float64 array in C order, little-endian, with numpy.save"
-    )
+    fix = "save a two-dimensional float16, float32 or float64 array in C order, little-endian, with numpy.save"
     return InvalidInputError(name, problem, fix=fix)

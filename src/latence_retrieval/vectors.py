@@ -88,9 +88,7 @@ class VectorFile:
         """Unmap the file. Closing twice is allowed; reading after it raises ValueError."""
         mapped, self._map, self._matrix = self._map, None, None
         if isinstance(mapped, mmap.mmap):
-            with contextlib.suppress(
-                BufferError
-            ):  # a scan in another thread holds it, and unmaps it at its end
+            with contextlib.suppress(BufferError):  # a scan in another thread holds it, and unmaps it at its end
                 mapped.close()
 
     def row(self, number: int) -> array[float]:
@@ -134,6 +132,29 @@ class VectorFile:
         products = matrix[rows].astype("f8") @ self._np().asarray(query, dtype="f8")
         pairs = zip(rows, products.tolist(), strict=True)
         return [_rounded(value, query, partial(self.row, row)) for row, value in pairs]
+
+    def pair_dots(self, rows: Sequence[int], other: VectorFile, other_rows: Sequence[int]) -> list[float]:
+        """Return the dot product of each of `rows` with the row of `other` at the same place, as `dots` does.
+
+        Raises:
+            DimensionMismatchError: the files have different dimensions.
+            IndexError: there is no such row.
+        """
+        if other.dimension != self.dimension:
+            raise DimensionMismatchError("other vectors", expected=self.dimension, actual=other.dimension)
+        left = self._as_matrix() if rows else None
+        right = other._as_matrix() if other_rows else None
+        if left is None or right is None:
+            pairs = [(self.row(row), other.row(place)) for row, place in zip(rows, other_rows, strict=True)]
+            return [_rounded(_dot(first, second), first, second) for first, second in pairs]
+        for file, numbers in ((self, rows), (other, other_rows)):
+            if min(numbers) < 0 or max(numbers) >= file.count:
+                raise IndexError(f"{file.path}: a row outside 0 to {file.count - 1}")
+        products = self._np().einsum("ij,ij->i", left[rows].astype("f8"), right[other_rows].astype("f8"))
+        return [
+            _rounded(value, self.row(row) if _is_near_halfway(value) else (), partial(other.row, place))
+            for row, place, value in zip(rows, other_rows, products.tolist(), strict=True)
+        ]
 
     def nearest(self, query: Sequence[float], k: int) -> list[tuple[int, float]]:
         """Return the `k` rows of highest cosine with `query`, by an exact scan.
@@ -197,9 +218,9 @@ class VectorFile:
 
     def _np(self) -> Any:
         if self._numpy is None:
-            import numpy
+            import numpy as np
 
-            self._numpy = numpy
+            self._numpy = np
         return self._numpy
 
 
@@ -222,9 +243,7 @@ def checked_embedding(values: Iterable[float], dimension: int | None, argument: 
         InvalidInputError: not a flat sequence of numbers, or NaN or infinity in it.
     """
     if isinstance(values, (str, bytes, bytearray, dict, set, frozenset)):
-        raise InvalidInputError(
-            argument, f"is a {type(values).__name__}", fix="pass a flat sequence of numbers"
-        )
+        raise InvalidInputError(argument, f"is a {type(values).__name__}", fix="pass a flat sequence of numbers")
     try:
         vector = [float(value) for value in values]
     except (TypeError, ValueError, OverflowError) as error:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from latence_retrieval_lmdb import LmdbBackend
-
 from latence_retrieval.testing.key_value import KeyValueFileConformance
+from latence_retrieval_lmdb import LmdbBackend
 
 
 class TestLmdb(KeyValueFileConformance):

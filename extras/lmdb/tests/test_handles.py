@@ -12,12 +12,12 @@ from pathlib import Path
 
 import lmdb
 import pytest
-from latence_retrieval_lmdb import LmdbBackend
-from latence_retrieval_lmdb.handles import open_count
 
 from latence_retrieval.errors import MissingExtraError, SidecarCorruptError, SidecarError
 from latence_retrieval.ports.key_value import Table
 from latence_retrieval.testing.processes import run_in_fork
+from latence_retrieval_lmdb import LmdbBackend
+from latence_retrieval_lmdb.handles import open_count
 
 ROWS = [(number, b"value %d" % number) for number in range(500)]
 
@@ -88,8 +88,10 @@ def test_the_newer_data_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_tasks_open_their_own_and_interleave(path: Path) -> None:
+    size = path.stat().st_size
+
     async def call(number: int) -> bytes | None:
-        reader = LmdbBackend().open(path, size_bytes=path.stat().st_size)
+        reader = LmdbBackend().open(path, size_bytes=size)
         await asyncio.sleep(0)
         value = reader.get(Table.ENTITY, number)
         await asyncio.sleep(0)
@@ -167,9 +169,7 @@ def test_the_map_grows_as_rows_come(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     reader.close()
 
 
-def test_a_full_map_is_doubled_and_the_batch_put_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_map_is_doubled_and_the_batch_put_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("latence_retrieval_lmdb.writer._FIRST_MAP_BYTES", 1 << 16)
     monkeypatch.setattr("latence_retrieval_lmdb.writer.LmdbWriter._make_room", lambda *_: None)
     path = tmp_path / "kv.lmdb"

@@ -26,7 +26,7 @@ def checked_stat(path: Path, *, size_bytes: int) -> os.stat_result:
         SidecarCorruptError: another size, or not a regular file.
     """
     try:
-        status = os.stat(path)
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SidecarNotFoundError(path, "is absent", fix=REBUILD) from error
     if status.st_mode & 0o170000 != 0o100000:

@@ -54,9 +54,7 @@ class ForkGate:
 
     def _hook(self) -> None:
         if hasattr(os, "register_at_fork"):  # absent on Windows, which cannot fork
-            os.register_at_fork(
-                before=self._quiesce, after_in_parent=self._resume, after_in_child=self._start_afresh
-            )
+            os.register_at_fork(before=self._quiesce, after_in_parent=self._resume, after_in_child=self._start_afresh)
 
     def _quiesce(self) -> None:
         self.lock.acquire()

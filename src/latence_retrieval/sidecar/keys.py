@@ -85,8 +85,6 @@ class AscendingRows:
             if last is not None and key <= last:  # type: ignore[operator]  # one kind per table
                 if key == last:
                     raise ValueError(f"table {table.name}: key {key!r} is repeated; give each key once")
-                raise ValueError(
-                    f"table {table.name}: key {key!r} follows {last!r}; give keys in ascending order"
-                )
+                raise ValueError(f"table {table.name}: key {key!r} follows {last!r}; give keys in ascending order")
             self._last[table] = last = key
             yield key, value

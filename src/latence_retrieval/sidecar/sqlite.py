@@ -207,16 +207,13 @@ class SqliteWriter:
 
 _FEW = 16  # below this many keys, single look-ups beat one IN (…) padded to its batch (adr/0040)
 _WRITE_BATCH = 1024
-_NAMES = {True: "numbered", False: "named"}
-_GET = {kind: f"SELECT v FROM {name} WHERE k = ?" for kind, name in _NAMES.items()}
-_GET_PAIR = {kind: f"SELECT k, v FROM {name} WHERE k = ?" for kind, name in _NAMES.items()}
-_MARKS = ", ".join("?" * _IN_BATCH)
-_GET_IN = {kind: f"SELECT k, v FROM {name} WHERE k IN ({_MARKS})" for kind, name in _NAMES.items()}
-_FROM = "SELECT k, v FROM {} WHERE k >= ? AND k < ? ORDER BY k LIMIT ?"
-_AFTER = "SELECT k, v FROM {} WHERE k > ? AND k < ? ORDER BY k LIMIT ?"
-_SCAN = {kind: _FROM.format(name) for kind, name in _NAMES.items()}
-_SCAN_ON = {kind: _AFTER.format(name) for kind, name in _NAMES.items()}
-_PUT = {kind: f"INSERT INTO {name} VALUES (?, ?)" for kind, name in _NAMES.items()}
+# by `Table.is_numbered`
+_GET = {True: "SELECT v FROM numbered WHERE k = ?", False: "SELECT v FROM named WHERE k = ?"}
+_GET_PAIR = {kind: sql.replace("v", "k, v", 1) for kind, sql in _GET.items()}
+_GET_IN = {kind: sql.replace("= ?", f"IN ({', '.join('?' * _IN_BATCH)})") for kind, sql in _GET_PAIR.items()}
+_SCAN = {kind: sql.replace("= ?", ">= ? AND k < ? ORDER BY k LIMIT ?") for kind, sql in _GET_PAIR.items()}
+_SCAN_ON = {kind: sql.replace(">=", ">") for kind, sql in _SCAN.items()}
+_PUT = {True: "INSERT INTO numbered VALUES (?, ?)", False: "INSERT INTO named VALUES (?, ?)"}
 
 
 def _stored(table: Table, key: Key) -> int | bytes:
@@ -232,7 +229,7 @@ def _bounds(table: Table) -> tuple[int | bytes, int | bytes]:
 
 def _connect(path: Path) -> sqlite3.Connection:
     # immutable: no locks, no journal look-up, so a read-only file system is enough
-    uri = f"file:{quote(os.path.abspath(path))}?mode=ro&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
     return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
 
 

@@ -52,9 +52,10 @@ def _raises(kind: type[BaseException], *, naming: str = "") -> Iterator[None]:
     try:
         yield
     except kind as error:
-        assert naming in str(error), f"{naming!r} is not in the message: {error}"
-        return
-    raise AssertionError(f"{kind.__name__} was not raised")
+        message = str(error)
+    else:
+        raise AssertionError(f"{kind.__name__} was not raised")
+    assert naming in message, f"{naming!r} is not in the message: {message}"
 
 
 class KeyValueConformance:
@@ -132,9 +133,7 @@ class KeyValueConformance:
     def test_scan_of_a_table_without_rows_is_empty(self, tmp_path: Path) -> None:
         """Also between tables that have rows."""
         tables = _sample()
-        reader = self.stored(
-            tmp_path, {table: tables[table] for table in (Table.META, Table.ENTITY, Table.TERM)}
-        )
+        reader = self.stored(tmp_path, {table: tables[table] for table in (Table.META, Table.ENTITY, Table.TERM)})
         for table in Table:
             if table not in (Table.META, Table.ENTITY, Table.TERM):
                 assert list(reader.scan(table)) == []
@@ -338,7 +337,7 @@ class KeyValueFileConformance(KeyValueConformance):
         old = self.stored(tmp_path, {Table.META: [(b"k", b"old")]})
         (tmp_path / "next").mkdir()
         self.stored(tmp_path / "next", {Table.META: [(b"k", b"new")]}).close()
-        os.replace(tmp_path / "next" / self.backend().filename, tmp_path / self.backend().filename)
+        (tmp_path / "next" / self.backend().filename).replace(tmp_path / self.backend().filename)
         new = self.reader(tmp_path)
         assert (old.get(Table.META, b"k"), new.get(Table.META, b"k")) == (b"old", b"new")
         old.close()
@@ -352,9 +351,7 @@ class KeyValueFileConformance(KeyValueConformance):
         def calls() -> None:
             for _ in range(40):
                 reader = self.reader(tmp_path)
-                assert reader.get_many(Table.ENTITY, [0, 1]) == [
-                    dict(tables[Table.ENTITY])[at] for at in (0, 1)
-                ]
+                assert reader.get_many(Table.ENTITY, [0, 1]) == [dict(tables[Table.ENTITY])[at] for at in (0, 1)]
                 reader.close()
 
         _in_threads(calls, count=8)
@@ -399,7 +396,7 @@ class KeyValueFileConformance(KeyValueConformance):
         (tmp_path / "next").mkdir()
         self.stored(tmp_path / "next", {Table.META: [(b"k", b"new")]}).close()
         path = tmp_path / self.backend().filename
-        os.replace(tmp_path / "next" / self.backend().filename, path)
+        (tmp_path / "next" / self.backend().filename).replace(path)
 
         def child() -> None:
             with _raises(SidecarNotFoundError, naming="replaced"):

@@ -99,7 +99,7 @@ def _opened(path: Path, size_bytes: int) -> lmdb.Environment:
 
 def _is_still(path: Path, identity: tuple[int, int]) -> bool:
     try:
-        status = os.stat(path)
+        status = path.stat()
     except OSError:
         return False
     return (status.st_dev, status.st_ino) == identity
