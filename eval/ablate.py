@@ -41,8 +41,10 @@ def ablate(request: RunRequest, *, system: str, changes: Sequence[str], out: Pat
     """Measure the system and every change of it; write a results file with `ablation` in it.
 
     Args:
+        request: sets and configuration; its systems are replaced.
         system: a base without settings in brackets.
         changes: `path=value`, or several joined by `;`.
+        out: the results file.
 
     Raises:
         HarnessError: the system has settings of its own, or could not be measured.

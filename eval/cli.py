@@ -16,7 +16,7 @@ from eval.prepare import PACKAGED_MODEL
 from eval.systems.names import split_names
 
 if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # argparse has no public name for it
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name
 
 __all__ = ["main"]
 
@@ -109,26 +109,18 @@ def _add_searches(commands: Subparsers) -> None:
     ablate = commands.add_parser("ablate", help="change one setting of a system at a time")
     _add_measuring(ablate)
     ablate.add_argument("--system", default="tier1", metavar="NAME")
-    ablate.add_argument(
-        "--change", action="append", default=None, metavar="PATH=VALUE", help="may be repeated"
-    )
+    ablate.add_argument("--change", action="append", default=None, metavar="PATH=VALUE", help="may be repeated")
     _add_out(ablate)
     ablate.set_defaults(handler=commands_module.ablate_command)
     fit = commands.add_parser("fit", help="search settings on development halves, confirm on the rest")
     _add_measuring(fit)
-    fit.add_argument(
-        "--confirm", type=_names, default=None, metavar="NAME[,NAME]", help="further sets, never fitted"
-    )
+    fit.add_argument("--confirm", type=_names, default=None, metavar="NAME[,NAME]", help="further sets, never fitted")
     fit.add_argument("--system", default="tier1", metavar="NAME")
     fit.add_argument("--grid", action="append", default=None, metavar="PATH=V,V", help="may be repeated")
     _add_out(fit)
     fit.set_defaults(handler=commands_module.fit_command)
     prepare = commands.add_parser("prepare", help="compute a set's vectors")
     _add_measuring(prepare)
-    prepare.add_argument(
-        "--model", default=PACKAGED_MODEL, metavar="NAME", help="a sentence-transformers model"
-    )
-    prepare.add_argument(
-        "--out", type=Path, default=None, metavar="DIR", help="default: the cache's `vectors`"
-    )
+    prepare.add_argument("--model", default=PACKAGED_MODEL, metavar="NAME", help="a sentence-transformers model")
+    prepare.add_argument("--out", type=Path, default=None, metavar="DIR", help="default: the cache's `vectors`")
     prepare.set_defaults(handler=commands_module.prepare_command)

@@ -49,7 +49,7 @@ def run_command(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def systems_command(parsed: argparse.Namespace) -> int:
+def systems_command(_: argparse.Namespace) -> int:
     """Print what `--systems` understands."""
     from eval.systems.registry import known_systems
 
@@ -82,15 +82,12 @@ def fit_command(parsed: argparse.Namespace) -> int:
 
     request = _request(parsed, sets=parsed.sets, systems=[parsed.system])
     grid = parse_grid(parsed.grid) if parsed.grid else DEFAULT_GRID
-    result = fit(
-        request, system=parsed.system, on=parsed.sets, confirm=parsed.confirm or [], grid=grid, out=parsed.out
-    )
+    result = fit(request, system=parsed.system, on=parsed.sets, confirm=parsed.confirm or [], grid=grid, out=parsed.out)
     print(f"objective {result['objective']:.4f} with {result['settings'] or 'the defaults'}")
     for name, halves in result["confirmation"].items():
         for half, metrics in halves.items():
             shown = "  ".join(
-                f"{metric} {value['delta'] * 100:+.1f} "
-                f"[{value['low'] * 100:+.1f}, {value['high'] * 100:+.1f}]"
+                f"{metric} {value['delta'] * 100:+.1f} [{value['low'] * 100:+.1f}, {value['high'] * 100:+.1f}]"
                 for metric, value in metrics.items()
             )
             print(f"{name:<18} {half:<5} {shown}")

@@ -33,9 +33,7 @@ def pair_up(before: Mapping[str, Any], after: Mapping[str, Any], chosen: Sequenc
         pairs = [(item.split("=", 1)[0], item.split("=", 1)[-1]) for item in chosen]
     else:
         pairs = [(name, name) for name in sorted(there & here)]
-    missing = [name for name, _ in pairs if name not in there] + [
-        name for _, name in pairs if name not in here
-    ]
+    missing = [name for name, _ in pairs if name not in there] + [name for _, name in pairs if name not in here]
     if missing or not pairs:
         raise HarnessError(f"nothing to compare: {', '.join(missing) or 'no system is in both files'}")
     return pairs
@@ -85,9 +83,7 @@ def _compare(
     if not both:
         raise HarnessError("the files asked different questions")
     metrics = {
-        metric: compare_columns(
-            [b[metric] for _, b, _ in both], [a[metric] for a, _, _ in both], config=config
-        )
+        metric: compare_columns([b[metric] for _, b, _ in both], [a[metric] for a, _, _ in both], config=config)
         for metric in DEFAULT_METRICS
         if all(metric in a and metric in b for a, b, _ in both)
     }

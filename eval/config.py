@@ -55,9 +55,7 @@ class EvalConfig:
 
     def as_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()
-        }
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 
 
 def default_data_dir() -> Path:

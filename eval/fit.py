@@ -85,9 +85,7 @@ class _Search:
             for set_name in fresh:
                 found = details["sets"][set_name]["systems"].get(name)
                 if found is None:
-                    raise HarnessError(
-                        f"{set_name}: {name} was not measured: {summary['skipped'].get(set_name)}"
-                    )
+                    raise HarnessError(f"{set_name}: {name} was not measured: {summary['skipped'].get(set_name)}")
                 known[set_name] = found
         return {item: known[item] for item in sets}
 

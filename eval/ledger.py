@@ -57,6 +57,7 @@ def loss_of(
     """Return the loss of one gold passage, or None where it was not lost.
 
     Args:
+        passage: its id.
         rank: its rank from one; None where it is not in the ranking.
         selected: the selection; None where the system does not select.
         has_anchors: whether any anchor was found.

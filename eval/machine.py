@@ -8,6 +8,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from eval.cache import code_digest
@@ -67,7 +68,7 @@ def _version(package: str) -> str | None:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
             for line in lines:
                 if line.startswith("model name"):
                     return line.split(":", 1)[1].strip()

@@ -43,9 +43,7 @@ class Measurement:
         return cls(**{key: value[key] for key in cls.__dataclass_fields__})
 
 
-def measure(
-    system: System, bench: Bench, questions: Sequence[Question], *, costs: Mapping[str, int]
-) -> Measurement:
+def measure(system: System, bench: Bench, questions: Sequence[Question], *, costs: Mapping[str, int]) -> Measurement:
     """Ask the system every question.
 
     A question on which it raises counts as an empty ranking, and the error is kept.
@@ -73,9 +71,7 @@ def _prepared(system: System, bench: Bench) -> Mapping[str, float]:
     except HarnessError:
         raise
     except Exception as error:
-        raise SystemUnavailable(
-            system.name, f"it cannot be set up: {type(error).__name__}: {error}"
-        ) from error
+        raise SystemUnavailable(system.name, f"it cannot be set up: {type(error).__name__}: {error}") from error
 
 
 def _ask(system: System, question: Question, errors: list[str]) -> Answer:
@@ -103,9 +99,7 @@ def _summarise(
         question_metrics(answer, question, data, config=config, costs=costs)
         for answer, question in zip(answers, questions, strict=True)
     ]
-    with_interval = [
-        m for m in scored[0] if m.startswith(("recall@", "all_gold@", "evidence@", "ndcg@", "mrr"))
-    ]
+    with_interval = [m for m in scored[0] if m.startswith(("recall@", "all_gold@", "evidence@", "ndcg@", "mrr"))]
     rows = [
         _row(answer, question, metrics, config)
         for answer, question, metrics in zip(answers, questions, scored, strict=True)
@@ -117,20 +111,17 @@ def _summarise(
         breakdown=breakdown(scored, questions),
         latency=latency(
             [answer.elapsed_ms for answer in answers],
+            [answer.cpu_ms for answer in answers],
             [answer.stages_ms for answer in answers],
             [answer.work for answer in answers],
         ),
         build={key: round(float(value), 4) for key, value in build.items()},
-        errors=[f"{len(errors)} of {len(questions)} questions failed", *errors[:_MAX_ERRORS]]
-        if errors
-        else [],
+        errors=[f"{len(errors)} of {len(questions)} questions failed", *errors[:_MAX_ERRORS]] if errors else [],
         rows=rows,
     )
 
 
-def _row(
-    answer: Answer, question: Question, metrics: Mapping[str, float], config: EvalConfig
-) -> dict[str, Any]:
+def _row(answer: Answer, question: Question, metrics: Mapping[str, float], config: EvalConfig) -> dict[str, Any]:
     """Return what the report and `compare` need of one answer."""
     deep = max(config.cutoffs)
     ranks = {item: rank for rank, item in enumerate(answer.ranking, start=1)}
@@ -161,9 +152,7 @@ def _row(
             {"labels": list(chain.labels), "witnesses": list(chain.witnesses)} for chain in answer.chains[:3]
         ]
     if answer.reached is not None:
-        row["reached"] = {
-            item: round(answer.reached[item], 6) for item in question.gold_ids if item in answer.reached
-        }
+        row["reached"] = {item: round(answer.reached[item], 6) for item in question.gold_ids if item in answer.reached}
     if answer.notes:
         row["notes"] = list(answer.notes)
     return row

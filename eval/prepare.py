@@ -65,9 +65,7 @@ def prepare(data: EvalSet, *, model: str, target: Path, batch_size: int = 64) ->
         return rows
 
     texts = embed([question.text for question in data.questions], "questions")
-    queries = np.zeros(
-        (1 + max(question.row for question in data.questions), texts.shape[1]), dtype=np.float32
-    )
+    queries = np.zeros((1 + max(question.row for question in data.questions), texts.shape[1]), dtype=np.float32)
     for row, question in zip(texts, data.questions, strict=True):
         queries[question.row] = row
     chunks = embed([passage.packed for passage in data.passages], "passages")

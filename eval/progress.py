@@ -23,6 +23,4 @@ def track(items: Sequence[Item], *, label: str) -> Iterator[Item]:
     except ModuleNotFoundError:
         yield from items
         return
-    yield from tqdm(
-        items, desc=label, leave=False, mininterval=0.5, file=sys.stderr, disable=not sys.stderr.isatty()
-    )
+    yield from tqdm(items, desc=label, leave=False, mininterval=0.5, file=sys.stderr, disable=not sys.stderr.isatty())

@@ -40,9 +40,7 @@ def read_results(path: Path) -> dict[str, Any]:
     try:
         loaded = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise HarnessError(
-            f"{path}: no such results file; make it with `python -m eval run --out {path}`"
-        ) from error
+        raise HarnessError(f"{path}: no such results file; make it with `python -m eval run --out {path}`") from error
     except ValueError as error:
         raise HarnessError(f"{path}: is not JSON ({error})") from error
     if not isinstance(loaded, dict) or "metrics" not in loaded:

@@ -18,8 +18,7 @@ _SPLITS = ("test", "dev", "train")
 def matches_beir(folder: Path) -> bool:
     """Say whether the folder has BEIR's three parts."""
     return (
-        bool(find_file(folder, "corpus.jsonl") and find_file(folder, "queries.jsonl"))
-        and (folder / "qrels").is_dir()
+        bool(find_file(folder, "corpus.jsonl") and find_file(folder, "queries.jsonl")) and (folder / "qrels").is_dir()
     )
 
 
@@ -31,11 +30,7 @@ def load_beir(folder: Path, *, name: str) -> EvalSet:
     """
     corpus_file, queries_file = find_file(folder, "corpus.jsonl"), find_file(folder, "queries.jsonl")
     qrels_file = next(
-        (
-            folder / "qrels" / f"{split}.tsv"
-            for split in _SPLITS
-            if (folder / "qrels" / f"{split}.tsv").is_file()
-        ),
+        (folder / "qrels" / f"{split}.tsv" for split in _SPLITS if (folder / "qrels" / f"{split}.tsv").is_file()),
         None,
     )
     if corpus_file is None or queries_file is None or qrels_file is None:

@@ -34,9 +34,7 @@ def load_compact(folder: Path, *, name: str) -> EvalSet:
     corpus_file = find_file(folder, "corpus.jsonl")
     queries_file = find_file(folder, "queries.jsonl")
     if corpus_file is None or queries_file is None:
-        raise DataError(
-            folder, "has no corpus.jsonl and queries.jsonl", fix="see eval/README.md for the format"
-        )
+        raise DataError(folder, "has no corpus.jsonl and queries.jsonl", fix="see eval/README.md for the format")
     used = [corpus_file, queries_file]
     passages = _passages(corpus_file)
     rows = list(read_json_lines(queries_file))
@@ -47,9 +45,7 @@ def load_compact(folder: Path, *, name: str) -> EvalSet:
     triples: dict[str, tuple[Triple, ...]] = {}
     for openie in sorted(folder.glob("openie*.jsonl*")):
         used.append(openie)
-        triples.update(
-            {_text(row, "id", openie): _triples(row.get("triples")) for row in read_json_lines(openie)}
-        )
+        triples.update({_text(row, "id", openie): _triples(row.get("triples")) for row in read_json_lines(openie)})
     vectors_file = folder / VECTORS_FILE
     vectors = None
     if vectors_file.is_file():
@@ -113,9 +109,7 @@ def _questions(
     return tuple(questions), tuple(notes)
 
 
-def _question(
-    row: Mapping[str, Any], path: Path, *, number: int, gold: tuple[str, ...], text: str
-) -> Question:
+def _question(row: Mapping[str, Any], path: Path, *, number: int, gold: tuple[str, ...], text: str) -> Question:
     steps = [step for step in row.get("decomposition") or () if isinstance(step, Mapping)]
     hops = tuple(dict.fromkeys(str(step["support_id"]) for step in steps if step.get("support_id")))
     return Question(

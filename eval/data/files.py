@@ -44,9 +44,7 @@ def read_json_lines(path: Path) -> Iterator[dict[str, Any]]:
                     continue
                 row = json.loads(line)
                 if not isinstance(row, dict):
-                    raise DataError(
-                        path, f"line {number} is not a JSON object", fix="download the file again"
-                    )
+                    raise DataError(path, f"line {number} is not a JSON object", fix="download the file again")
                 yield row
     except (json.JSONDecodeError, UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
         problem = f"cannot be read after line {max(number - 1, 0)} ({type(error).__name__})"

@@ -26,9 +26,7 @@ _WHERE = (
 _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
-def load_set(
-    data_dir: Path, name: str, *, prepared: Sequence[Path] = (), prefer_prepared: bool = False
-) -> EvalSet:
+def load_set(data_dir: Path, name: str, *, prepared: Sequence[Path] = (), prefer_prepared: bool = False) -> EvalSet:
     """Read the set called `name`: a folder of that name, or a file of that name with a known ending.
 
     Args:
@@ -41,9 +39,7 @@ def load_set(
         DataError: nothing of that name is there, or it cannot be read; the message says where to get it.
     """
     if not data_dir.is_dir():
-        raise DataError(
-            data_dir, "the data folder is not there", fix=f"give --data DIR, or set {DATA_VARIABLE}"
-        )
+        raise DataError(data_dir, "the data folder is not there", fix=f"give --data DIR, or set {DATA_VARIABLE}")
     folder = data_dir / name
     if folder.is_dir() and matches_beir(folder):
         loaded = load_beir(folder, name=name)
@@ -67,9 +63,7 @@ def _load_file(data_dir: Path, folder: Path, name: str) -> EvalSet:
             if (base / f"{name}{suffix}").is_file():
                 return load_rows_file(base / f"{name}{suffix}", name=name)
     there = sorted(
-        item.name
-        for item in data_dir.iterdir()
-        if item.is_dir() and (matches_compact(item) or matches_beir(item))
+        item.name for item in data_dir.iterdir() if item.is_dir() and (matches_compact(item) or matches_beir(item))
     )
     raise DataError(data_dir / name, f"no such set (there: {', '.join(there) or 'none'})", fix=_WHERE)
 

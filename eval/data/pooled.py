@@ -74,9 +74,7 @@ def _assemble(rows: Any, *, path: Path, name: str, pool: _Pool, files: Iterable[
         else:
             questions.append(question)
     if not questions:
-        raise DataError(
-            path, "has no question whose gold passages are in the corpus", fix="use a file with gold"
-        )
+        raise DataError(path, "has no question whose gold passages are in the corpus", fix="use a file with gold")
     notes = (f"{left_out} questions without gold passages in the corpus are left out",) if left_out else ()
     return EvalSet(
         name=name,
@@ -95,8 +93,7 @@ def _context_of(row: Mapping[str, Any]) -> list[tuple[str, str]]:
     else:
         pairs = context
     return [
-        (str(title), "".join(sentences) if not isinstance(sentences, str) else sentences)
-        for title, sentences in pairs
+        (str(title), "".join(sentences) if not isinstance(sentences, str) else sentences) for title, sentences in pairs
     ]
 
 
@@ -153,7 +150,7 @@ def _from_paragraphs(row: Mapping[str, Any], pool: _Pool, *, number: int) -> Que
         text=str(row["question"]),
         gold_ids=tuple(dict.fromkeys(gold)),
         row=number,
-        type=identifier.split("__")[0] if "__" in identifier else None,
+        type=identifier.split("__", maxsplit=1)[0] if "__" in identifier else None,
         answer=None if row.get("answer") is None else str(row["answer"]),
         hops=hops if set(hops) <= set(gold) else (),
         context_ids=tuple(dict.fromkeys(ids.values())),

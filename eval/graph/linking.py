@@ -26,7 +26,7 @@ about."""
 _BRACKET = re.compile(r"\s*\([^()]*\)\s*$")
 _WORD = re.compile(r"\w+")
 _PHRASE = re.compile(
-    r"\b[A-Z][\w'’.-]*(?:\s+(?:of|the|de|la|von|van|and)\s+[A-Z][\w'’.-]*|\s+[A-Z][\w'’.-]*)*"
+    r"\b[A-Z][\w'\u2019.-]*(?:\s+(?:of|the|de|la|von|van|and)\s+[A-Z][\w'\u2019.-]*|\s+[A-Z][\w'\u2019.-]*)*"
 )
 _ORDINARY = frozenset(
     [
@@ -161,10 +161,7 @@ def _scan(
 
 def _named(text: str, window: Sequence[tuple[str, int, int]]) -> bool:
     """Say whether some word that is not ordinary starts in upper case or is a number."""
-    return any(
-        (text[start].isupper() or text[start].isdigit()) and word not in _ORDINARY
-        for word, start, _ in window
-    )
+    return any((text[start].isupper() or text[start].isdigit()) and word not in _ORDINARY for word, start, _ in window)
 
 
 def link_corpus(passages: Sequence[Passage]) -> LinkedCorpus:

@@ -50,6 +50,7 @@ def reasoning_branches(question: Question, titles: Mapping[str, str]) -> tuple[t
     """Return the gold passages in reasoning order, one tuple per branch; empty where the order is unknown.
 
     Args:
+        question: with its labels.
         titles: gold passage id to its title.
     """
     if question.hops:
@@ -81,6 +82,8 @@ def chain_metrics(
     """Score one question's chains; a metric that the labels cannot support is left out.
 
     Args:
+        chains: best first.
+        gold: the gold passages.
         starts: gold passages that the question names; empty where unknown.
         branches: from `reasoning_branches`.
     """
@@ -94,8 +97,6 @@ def chain_metrics(
     if starts:
         scores["chain_start"] = 1.0 if chains and set(chains[0].anchor_passages) & set(starts) else 0.0
     if branches:
-        in_order = all(
-            any(is_subsequence(branch, chain.witnesses) for chain in chains) for branch in branches
-        )
+        in_order = all(any(is_subsequence(branch, chain.witnesses) for chain in chains) for branch in branches)
         scores["chain_in_order"] = 1.0 if in_order else 0.0
     return scores

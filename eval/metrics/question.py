@@ -23,9 +23,7 @@ RANK_CUT = 10
 """Depth of nDCG and MRR: a page of ten, as BEIR reports them."""
 
 
-def ranking_metrics(
-    ranking: Sequence[str], gold: Sequence[str], *, cutoffs: Sequence[int]
-) -> dict[str, float]:
+def ranking_metrics(ranking: Sequence[str], gold: Sequence[str], *, cutoffs: Sequence[int]) -> dict[str, float]:
     """Return recall and all-gold at each cutoff, nDCG@10, MRR@10 and R-precision."""
     scores = {f"recall@{k}": recall_at(ranking, gold, k=k) for k in cutoffs}
     scores |= {f"all_gold@{k}": all_gold_at(ranking, gold, k=k) for k in cutoffs}
@@ -41,6 +39,10 @@ def question_metrics(
     """Return every metric that this answer and the set's labels support.
 
     Args:
+        answer: of one system.
+        question: that it answers.
+        data: the set, for labels.
+        config: cutoffs and budgets.
         costs: tokens of each passage, by the harness's counter.
     """
     gold = question.gold_ids
@@ -62,9 +64,7 @@ def question_metrics(
             scores |= {"anchor_p": found.precision, "anchor_r": found.recall, "anchor_f1": found.f1}
     if answer.chains is not None:
         titles = {item: data.passage_of[item].title for item in gold if item in data.passage_of}
-        scores |= chain_metrics(
-            answer.chains, gold=gold, starts=named, branches=reasoning_branches(question, titles)
-        )
+        scores |= chain_metrics(answer.chains, gold=gold, starts=named, branches=reasoning_branches(question, titles))
     return scores
 
 

@@ -34,7 +34,7 @@ def render_page(
     """
     sections = [_head(results), *_plots(results, sizes or _sizes_of(results))]
     sections += [_set_section(results, name) for name in results["metrics"]]
-    sections.append(_questions(results, details))
+    sections.append(_questions(details))
     style, script = (_HERE / "page.css").read_text("utf-8"), (_HERE / "page.js").read_text("utf-8")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -47,9 +47,7 @@ def render_page(
 
 def _head(results: Mapping[str, Any]) -> str:
     machine = results["machine"]
-    commit = (results.get("commit") or "unknown")[:10] + (
-        " with local changes" if results.get("dirty") else ""
-    )
+    commit = (results.get("commit") or "unknown")[:10] + (" with local changes" if results.get("dirty") else "")
     sets = "".join(
         f"<li>{escape(name)}: {facts['questions_asked']:,} questions over {facts['passages']:,} passages"
         f"{''.join('; ' + escape(note) for note in facts['notes'])}</li>"
@@ -74,16 +72,15 @@ def _plots(results: Mapping[str, Any], sizes: Mapping[str, Sequence[tuple[float,
     sets = list(results["metrics"])
     tokens = "".join(token_plot(results, name).render() for name in sets)
     costs = "".join(cost_plot(results, name).render() for name in sets)
+    note = "Bars are 95 % bootstrap intervals over questions."
+    quality = quality_plot(results).render()
     parts = [
-        f'<h2>Recall at 5</h2><p class="soft">Bars are 95 % bootstrap intervals over questions.</p>'
-        f'<div class="scroll">{quality_plot(results).render()}</div>',
+        f'<h2>Recall at 5</h2><p class="soft">{note}</p><div class="scroll">{quality}</div>',
         f'<h2>Whole gold set within a token budget</h2><div class="plots">{tokens}</div>',
         f'<h2>Recall at 5 against milliseconds</h2><div class="plots">{costs}</div>',
     ]
     if any(len(found) > 1 for found in sizes.values()):
-        parts.append(
-            f'<h2>Latency against corpus size</h2><div class="plots">{size_plot(sizes).render()}</div>'
-        )
+        parts.append(f'<h2>Latency against corpus size</h2><div class="plots">{size_plot(sizes).render()}</div>')
     return parts
 
 
@@ -110,7 +107,7 @@ def _set_section(results: Mapping[str, Any], name: str) -> str:
     return "".join(parts)
 
 
-def _questions(results: Mapping[str, Any], details: Mapping[str, Any] | None) -> str:
+def _questions(details: Mapping[str, Any] | None) -> str:
     if not details or not details.get("sets"):
         words = "The per-question rows are not beside the results."
         return f'<h2 id="explore">Questions</h2><p class="soft">{words}</p>'
@@ -126,9 +123,7 @@ def _questions(results: Mapping[str, Any], details: Mapping[str, Any] | None) ->
     }
     payload = {"sets": sets, "losses": list(LOSSES), "first": own[-1] if own else None}
     packed = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    boxes = "".join(
-        f'<label>{word}<select id="{word}"></select></label>' for word in ("set", "system", "type")
-    )
+    boxes = "".join(f'<label>{word}<select id="{word}"></select></label>' for word in ("set", "system", "type"))
     states = "".join(
         f'<option value="{value}">{words}</option>'
         for value, words in (

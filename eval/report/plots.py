@@ -28,16 +28,12 @@ def _floor(values: Sequence[float]) -> float:
     return max(0.0, math.floor((min(values) - 0.03) * 10) / 10) if values else 0.0
 
 
-def quality_plot(
-    results: Results, *, metric: str = "recall@5", chosen: Sequence[str] | None = None
-) -> Canvas:
+def quality_plot(results: Results, *, metric: str = "recall@5", chosen: Sequence[str] | None = None) -> Canvas:
     """Draw one metric per system with its interval, one panel per set."""
     systems, sets = _systems(results, chosen), list(results["metrics"])
     left = 24 + 7 * max(len(name) for name in systems)
     height = 40 + _ROW * len(systems) + _FOOT
-    canvas = Canvas(
-        left + _PANEL * len(sets) + 40, height, label=f"{metric} per system and set, with intervals"
-    )
+    canvas = Canvas(left + _PANEL * len(sets) + 40, height, label=f"{metric} per system and set, with intervals")
     bottom = 36 + _ROW * len(systems)
     for row, name in enumerate(systems):
         weight = "600" if is_library(name) else "normal"
@@ -46,9 +42,7 @@ def quality_plot(
         values = results["metrics"][set_name]
         spans = results["intervals"].get(set_name, {})
         start = left + number * _PANEL
-        seen = [
-            spans.get(name, {}).get(metric, [values[name][metric]])[0] for name in systems if name in values
-        ]
+        seen = [spans.get(name, {}).get(metric, [values[name][metric]])[0] for name in systems if name in values]
         low = _floor(seen)
         scale = linear_scale((low, 1.0), (start, start + _PANEL - 46))
         canvas.text((start, 20), set_name, weight="600")
@@ -105,18 +99,12 @@ def token_plot(results: Results, set_name: str) -> Canvas:
     ends = [up(values[name].get(f"evidence@{budgets[-1]}", 0.0)) for name in systems]
     for name, place in zip(systems, spread(ends, gap=13), strict=True):
         colour = colour_of(name, systems)
-        points = [
-            (across(b), up(values[name][f"evidence@{b}"])) for b in budgets if f"evidence@{b}" in values[name]
-        ]
+        points = [(across(b), up(values[name][f"evidence@{b}"])) for b in budgets if f"evidence@{b}" in values[name]]
         canvas.path(points, stroke=colour, dash="" if is_library(name) else "5 4")
         for budget, point in zip(budgets, points, strict=False):
             share = values[name][f"evidence@{budget}"] * 100
-            canvas.dot(
-                point, fill=colour, title=f"{name}: {share:.1f} % within {budget:,} tokens", radius=3.5
-            )
-        canvas.text(
-            (360, place + 4), name, size=11, fill=colour, weight="600" if is_library(name) else "normal"
-        )
+            canvas.dot(point, fill=colour, title=f"{name}: {share:.1f} % within {budget:,} tokens", radius=3.5)
+        canvas.text((360, place + 4), name, size=11, fill=colour, weight="600" if is_library(name) else "normal")
     return canvas
 
 
@@ -169,12 +157,8 @@ def size_plot(points: Mapping[str, Sequence[tuple[float, float]]]) -> Canvas:
     canvas = Canvas(620, 320, label="latency against corpus size")
     if not drawn:
         return canvas
-    sizes = log_ticks(
-        min(x for f in drawn.values() for x, _ in f), max(x for f in drawn.values() for x, _ in f)
-    )
-    times = log_ticks(
-        min(y for f in drawn.values() for _, y in f), max(y for f in drawn.values() for _, y in f)
-    )
+    sizes = log_ticks(min(x for f in drawn.values() for x, _ in f), max(x for f in drawn.values() for x, _ in f))
+    times = log_ticks(min(y for f in drawn.values() for _, y in f), max(y for f in drawn.values() for _, y in f))
     across, up = log_scale((sizes[0], sizes[-1]), (56, 420)), log_scale((times[0], times[-1]), (276, 24))
     for value in sizes:
         canvas.line((across(value), 20), (across(value), 282), opacity=0.15)

@@ -27,8 +27,7 @@ def _rendered(readme: Path, results_path: Path) -> tuple[str, str]:
     if not found or not closed:
         raise HarnessError(f"{readme}: has no lines {BEGIN} and {END}; put them where the table shall stand")
     relative = {
-        path: Path(os.path.relpath(path, readme.parent)).as_posix()
-        for path in (results_path, _plot_path(results_path))
+        path: Path(os.path.relpath(path, readme.parent)).as_posix() for path in (results_path, _plot_path(results_path))
     }
     block = readme_block(results, plot=relative[_plot_path(results_path)], source=relative[results_path])
     return before + block + after, quality_plot(results).render(standalone=True) + "\n"

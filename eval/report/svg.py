@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from html import escape
+from itertools import pairwise
 
 __all__ = ["Canvas", "Scale", "linear_scale", "log_scale", "log_ticks", "spread"]
 
@@ -36,7 +37,7 @@ def spread(places: Sequence[float], *, gap: float) -> list[float]:
     """Return label places at least `gap` apart, each near its own, order kept."""
     order = sorted(range(len(places)), key=lambda item: places[item])
     moved = list(places)
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         moved[after] = max(moved[after], moved[before] + gap)
     if order:
         shift = sum(moved[item] - places[item] for item in order) / len(order)
@@ -71,9 +72,7 @@ class Canvas:
 
     def path(self, points: Sequence[tuple[float, float]], *, stroke: str, dash: str = "") -> None:
         """Draw a line through the points."""
-        steps = " ".join(
-            f"{'M' if number == 0 else 'L'}{x:.1f} {y:.1f}" for number, (x, y) in enumerate(points)
-        )
+        steps = " ".join(f"{'M' if number == 0 else 'L'}{x:.1f} {y:.1f}" for number, (x, y) in enumerate(points))
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         self._shapes.append(f'<path d="{steps}" fill="none" stroke="{stroke}" stroke-width="2"{dashed}/>')
 

@@ -14,7 +14,8 @@ Results = Mapping[str, Any]
 Cell = tuple[str, float | str, str]
 """What is shown, what is sorted by, and a class."""
 
-_LEAST_IS_BEST = frozenset({"ms"})
+NO_VALUE = "\u2013"
+"""An en dash where a system has no such figure."""
 
 
 def table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[Cell]]]) -> str:
@@ -49,7 +50,7 @@ def metric_table(results: Results, set_name: str) -> str:
         for metric in metrics:
             value = values[name].get(metric)
             kind = "best" if value is not None and value == best[metric] else ""
-            cells.append(("–", "", "") if value is None else (f"{value * 100:.1f}", value, kind))
+            cells.append((NO_VALUE, "", "") if value is None else (f"{value * 100:.1f}", value, kind))
         rows.append((_row_class(name), cells))
     return table(["system", *(METRIC_LABELS[metric] for metric in metrics)], rows)
 
@@ -63,15 +64,14 @@ def versus_table(results: Results, set_name: str) -> str:
     rows = []
     for name in ordered(found):
         cells: list[Cell] = [(name, name, "")]
-        for metric in metrics:
-            cells.append(_difference(found[name].get(metric)))
+        cells += [_difference(found[name].get(metric)) for metric in metrics]
         rows.append((_row_class(name), cells))
     return table(["system", *(f"Δ {METRIC_LABELS.get(metric, metric)}" for metric in metrics)], rows)
 
 
 def _difference(value: Mapping[str, float] | None) -> Cell:
     if value is None:
-        return ("–", "", "")
+        return (NO_VALUE, "", "")
     words = (
         f"{value['delta'] * 100:+.1f} [{value['low'] * 100:+.1f}, {value['high'] * 100:+.1f}], "
         f"p {'< .001' if value['p'] < 0.001 else format(value['p'], '.3f')}"
@@ -92,7 +92,7 @@ def breakdown_table(results: Results, set_name: str, *, metric: str = "recall@5"
         cells: list[Cell] = [(name, name, "")]
         for group in groups:
             value = found[name].get(group, {}).get(metric)
-            cells.append(("–", "", "") if value is None else (f"{value * 100:.1f}", value, ""))
+            cells.append((NO_VALUE, "", "") if value is None else (f"{value * 100:.1f}", value, ""))
         rows.append((_row_class(name), cells))
     return table(["system", *(f"{group} (n = {sizes[group]})" for group in groups)], rows)
 
@@ -107,15 +107,25 @@ def latency_table(results: Results, set_name: str) -> str:
     for name in systems:
         own = found[name]
         cells: list[Cell] = [(name, name, "")]
-        cells += [(f"{own['ms'][key]:.2f}", own["ms"][key], "") for key in ("p50", "p95")]
+        cells += [
+            (f"{own[clock][key]:.2f}", own[clock][key], "") for clock in ("ms", "cpu_ms") for key in ("p50", "p95")
+        ]
         for stage in stages:
             value = own["stages_ms"].get(stage, {}).get("p50")
-            cells.append(("–", "", "") if value is None else (f"{value:.2f}", value, ""))
+            cells.append((NO_VALUE, "", "") if value is None else (f"{value:.2f}", value, ""))
         for counter in counters:
             count = own["work"].get(counter)
-            cells.append(("–", "", "") if count is None else (f"{count:,.1f}", count, ""))
+            cells.append((NO_VALUE, "", "") if count is None else (f"{count:,.1f}", count, ""))
         rows.append((_row_class(name), cells))
-    heads = ["system", "ms p50", "ms p95", *(f"{stage} p50" for stage in stages), *counters]
+    heads = [
+        "system",
+        "ms p50",
+        "ms p95",
+        "cpu p50",
+        "cpu p95",
+        *(f"{stage} p50" for stage in stages),
+        *counters,
+    ]
     return table(heads, rows)
 
 

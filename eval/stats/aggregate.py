@@ -29,7 +29,7 @@ def means(rows: Rows) -> dict[str, float]:
     return {metric: round(sum(values) / len(values), DIGITS) for metric, values in columns.items()}
 
 
-def latency(elapsed: Sequence[float], stages: Rows, work: Rows) -> dict[str, Any]:
+def latency(elapsed: Sequence[float], cpu: Sequence[float], stages: Rows, work: Rows) -> dict[str, Any]:
     """Return percentiles of the whole and of each stage, and mean work counters."""
     by_stage: dict[str, list[float]] = {}
     for row in stages:
@@ -37,6 +37,7 @@ def latency(elapsed: Sequence[float], stages: Rows, work: Rows) -> dict[str, Any
             by_stage.setdefault(stage, []).append(value)
     return {
         "ms": _percentiles(elapsed),
+        "cpu_ms": _percentiles(cpu),
         "stages_ms": {stage: _percentiles(values) for stage, values in by_stage.items()},
         "work": means(work),
     }
@@ -70,9 +71,7 @@ def breakdown(rows: Rows, questions: Sequence[Question]) -> dict[str, dict[str, 
     return table
 
 
-def compare_columns(
-    ours: Sequence[float], theirs: Sequence[float], *, config: EvalConfig
-) -> dict[str, float | int]:
+def compare_columns(ours: Sequence[float], theirs: Sequence[float], *, config: EvalConfig) -> dict[str, float | int]:
     """Compare two systems' values of one metric on the same questions, ours minus theirs."""
     delta = [a - b for a, b in zip(ours, theirs, strict=True)]
     low, high = bootstrap_interval(

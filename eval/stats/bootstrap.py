@@ -21,9 +21,7 @@ _CELLS = 2_000_000
 """Most numbers resampled at once, 16 MB; larger sets go through in slices."""
 
 
-def bootstrap_interval(
-    values: Sequence[float], *, resamples: int, confidence: float, seed: int
-) -> tuple[float, float]:
+def bootstrap_interval(values: Sequence[float], *, resamples: int, confidence: float, seed: int) -> tuple[float, float]:
     """Return the interval of the mean of `values` (of differences, for a paired comparison).
 
     Deterministic for one seed. A single value gives an interval of no width.

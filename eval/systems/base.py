@@ -45,7 +45,8 @@ class Answer:
         ranking: passage ids, best first, at most `EvalConfig.depth`.
         selections: per budget, what the system itself kept; None where it only ranks.
         bounds: per budget, the value of its selection and the bound on any selection.
-        elapsed_ms: the whole of one timed call, or the sum of the stages where the first stage is given.
+        elapsed_ms: wall time of one timed call.
+        cpu_ms: processor time of the same.
         stages_ms: named parts of it.
         work: named counters.
         reached: passages that the walk gave activation to, with it, for the loss ledger; None where unknown.
@@ -54,6 +55,7 @@ class Answer:
 
     ranking: tuple[str, ...]
     elapsed_ms: float
+    cpu_ms: float = 0.0
     scores: tuple[float, ...] = ()
     selections: Mapping[int, tuple[str, ...]] | None = None
     bounds: Mapping[int, tuple[float, float]] = field(default_factory=dict)

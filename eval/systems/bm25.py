@@ -1,6 +1,6 @@
 """BM25 over title and text: a plain reference in this file, used until and beside the library's own.
 
-    score(q, d) = Σ_t idf(t) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d| / avgdl)),  idf(t) = ln(1 + (N −
+    score(q, d) = Σ_t idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / avgdl)),  idf(t) = ln(1 + (N -
     n + .5) / (n + .5))
 
 Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, with Lucene's idf,
@@ -20,6 +20,7 @@ from time import perf_counter
 from eval.cache import code_digest
 from eval.data.records import Question
 from eval.systems.base import Answer, Bench, ranked
+from eval.systems.clock import Stopwatch
 
 __all__ = ["Bm25", "Bm25Index", "words"]
 
@@ -95,11 +96,10 @@ class Bm25:
 
     def answer(self, question: Question) -> Answer:
         """Rank by BM25."""
-        start = perf_counter()
-        pairs = self._index.search(question.text, k=self._depth)
-        elapsed = (perf_counter() - start) * 1e3
+        with Stopwatch() as clock:
+            pairs = self._index.search(question.text, k=self._depth)
         ids, scores = ranked(pairs)
-        return Answer(ranking=ids, scores=scores, elapsed_ms=elapsed)
+        return Answer(ranking=ids, scores=scores, elapsed_ms=clock.wall_ms, cpu_ms=clock.cpu_ms)
 
     def close(self) -> None:
         """Nothing is held."""

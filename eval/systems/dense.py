@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from eval.cache import code_digest
 from eval.data.records import EvalSet, Question, Vectors
 from eval.errors import SystemUnavailable
 from eval.systems.base import Answer, Bench, ranked
+from eval.systems.clock import Stopwatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,11 +78,10 @@ class Dense:
 
     def answer(self, question: Question) -> Answer:
         """Rank by cosine."""
-        start = perf_counter()
-        pairs = self._search.search(question, k=self._depth)
-        elapsed = (perf_counter() - start) * 1e3
+        with Stopwatch() as clock:
+            pairs = self._search.search(question, k=self._depth)
         ids, scores = ranked(pairs)
-        return Answer(ranking=ids, scores=scores, elapsed_ms=elapsed)
+        return Answer(ranking=ids, scores=scores, elapsed_ms=clock.wall_ms, cpu_ms=clock.cpu_ms)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from eval.cache import code_digest
@@ -17,6 +16,7 @@ from eval.machine import library_digest
 from eval.metrics.chains import FoundChain
 from eval.metrics.tokens import count_tokens
 from eval.systems.base import Answer, Bench, FoundAnchor
+from eval.systems.clock import Stopwatch
 from eval.systems.names import SystemName, apply_overrides
 from eval.systems.sidecars import built_sidecar
 from eval.systems.stages import timed_stages
@@ -42,6 +42,10 @@ VARIANTS: dict[str, Mapping[str, Any]] = {
     "plain-selection": {"selection.completion_bonus": 0, "selection.redundancy": 0},
 }
 """Parts switched off, by the settings that do it."""
+
+DEFAULT_K = 10
+"""Passages of the timed call, and of smaller budgets: the library's own default. A larger budget may hold
+more."""
 
 _DEEP_K = 200
 """Passages asked for by the untimed call that the loss ledger reads: as many as the library scores."""
@@ -78,17 +82,14 @@ class Latence:
         if "ann" in self._tiers and len(self._tiers) == 1 and bench.data.vectors is None:
             raise SystemUnavailable(self.name, f"{bench.data.name} has no vectors, and tier 0 needs them")
         self._call = retrieve_evidence
-        self._settings = Settings.model_validate(
-            apply_overrides(Settings().model_dump(mode="json"), self._overrides)
-        )
+        self._settings = Settings.model_validate(apply_overrides(Settings().model_dump(mode="json"), self._overrides))
         self._entry = [self._tier(part, bench) for part in self._tiers]
         self._path, figures = built_sidecar(bench)
         self._bench = bench
         graph = bench.graph
         ids = [passage.id for passage in bench.data.passages]
         self._about = {
-            entity: tuple(ids[row] for row in graph.about_rows[number])
-            for entity, number in graph.number_of.items()
+            entity: tuple(ids[row] for row in graph.about_rows[number]) for entity, number in graph.number_of.items()
         }
         return figures
 
@@ -102,30 +103,27 @@ class Latence:
         return plugins.create("entry.gliner2", model=bench.gliner2)
 
     def answer(self, question: Question) -> Answer:
-        """Time one call; ask for the other budgets and for the depth of the ranking outside the clock."""
+        """Time the default call; other budgets and a deeper ranking are asked for outside the clock."""
         config = self._bench.config
         given = self._given(question)
-        start = perf_counter()
-        result = self._ask(question, given, budget=config.timed_budget, k=config.depth)
-        elapsed = (perf_counter() - start) * 1e3
-        results = {
-            budget: result
-            if budget == config.timed_budget
-            else self._ask(question, given, budget=budget, k=config.depth)
-            for budget in config.budgets
-        }
+        with Stopwatch() as clock:
+            result = self._ask(question, given, budget=config.timed_budget, k=DEFAULT_K)
+        results = {config.timed_budget: result}
+        for budget in config.budgets:
+            if budget not in results:
+                deep_enough = DEFAULT_K if budget < config.timed_budget else config.depth
+                results[budget] = self._ask(question, given, budget=budget, k=deep_enough)
         with timed_stages() as stages:
-            deep = self._ask(question, given, budget=config.timed_budget, k=_DEEP_K)
+            self._ask(question, given, budget=config.timed_budget, k=DEFAULT_K)
+        deep = self._ask(question, given, budget=0, k=_DEEP_K)
+        ranking = dict.fromkeys(item.chunk_id for found in (result, deep) for item in found.ranking)
         return Answer(
-            ranking=tuple(item.chunk_id for item in result.ranking),
+            ranking=tuple(ranking)[: config.depth],
             scores=tuple(float(item.utility) for item in result.ranking),
-            elapsed_ms=elapsed,
-            selections={
-                budget: tuple(c.chunk.id for c in found.selection.chunks) for budget, found in results.items()
-            },
-            bounds={
-                budget: (found.selection.value, found.selection.bound) for budget, found in results.items()
-            },
+            elapsed_ms=clock.wall_ms,
+            cpu_ms=clock.cpu_ms,
+            selections={budget: tuple(c.chunk.id for c in found.selection.chunks) for budget, found in results.items()},
+            bounds={budget: (found.selection.value, found.selection.bound) for budget, found in results.items()},
             anchors=self._anchors(result),
             chains=self._chains(result),
             stages_ms=dict(stages),

@@ -18,6 +18,7 @@ from eval.cache import code_digest
 from eval.data.records import Question
 from eval.errors import SystemUnavailable
 from eval.systems.base import Answer, Bench
+from eval.systems.clock import Stopwatch
 
 __all__ = ["LightRagStyle"]
 
@@ -56,14 +57,14 @@ class LightRagStyle:
 
     def answer(self, question: Question) -> Answer:
         """Retrieve entities, gather passages, take turns with the dense list."""
-        start = perf_counter()
-        local = self._local(question)
-        near = [item for item, _ in self._dense.search(question, k=self._depth)]
-        merged: list[str] = []
-        for place in range(max(len(local), len(near))):
-            merged.extend(channel[place] for channel in (near, local) if place < len(channel))
-        ranking = tuple(dict.fromkeys(merged))[: self._depth]
-        return Answer(ranking=ranking, elapsed_ms=(perf_counter() - start) * 1e3)
+        with Stopwatch() as clock:
+            local = self._local(question)
+            near = [item for item, _ in self._dense.search(question, k=self._depth)]
+            merged: list[str] = []
+            for place in range(max(len(local), len(near))):
+                merged.extend(channel[place] for channel in (near, local) if place < len(channel))
+            ranking = tuple(dict.fromkeys(merged))[: self._depth]
+        return Answer(ranking=ranking, elapsed_ms=clock.wall_ms, cpu_ms=clock.cpu_ms)
 
     def _local(self, question: Question) -> list[str]:
         from eval.systems.dense import top_rows

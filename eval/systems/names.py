@@ -43,9 +43,7 @@ def parse_name(text: str) -> SystemName:
     """
     match = _NAME.fullmatch(text.strip())
     if match is None:
-        raise HarnessError(
-            f"system {text!r} cannot be read; write base, base:variant or base[path=value;path=value]"
-        )
+        raise HarnessError(f"system {text!r} cannot be read; write base, base:variant or base[path=value;path=value]")
     settings: dict[str, Any] = {}
     for part in (match["settings"] or "").split(";"):
         if not part.strip():

@@ -15,6 +15,7 @@ from eval.cache import code_digest
 from eval.data.records import Question
 from eval.systems.base import Answer, Bench, ranked
 from eval.systems.bm25 import Bm25Index
+from eval.systems.clock import Stopwatch
 
 __all__ = ["Rrf", "fuse"]
 
@@ -53,13 +54,12 @@ class Rrf:
 
     def answer(self, question: Question) -> Answer:
         """Rank by fused score."""
-        start = perf_counter()
-        near = [item for item, _ in self._dense.search(question, k=self._channel_depth)]
-        lexical = [item for item, _ in self._index.search(question.text, k=self._channel_depth)]
-        pairs = fuse([near, lexical], k=self._depth)
-        elapsed = (perf_counter() - start) * 1e3
+        with Stopwatch() as clock:
+            near = [item for item, _ in self._dense.search(question, k=self._channel_depth)]
+            lexical = [item for item, _ in self._index.search(question.text, k=self._channel_depth)]
+            pairs = fuse([near, lexical], k=self._depth)
         ids, scores = ranked(pairs)
-        return Answer(ranking=ids, scores=scores, elapsed_ms=elapsed)
+        return Answer(ranking=ids, scores=scores, elapsed_ms=clock.wall_ms, cpu_ms=clock.cpu_ms)
 
     def close(self) -> None:
         """Nothing is held."""

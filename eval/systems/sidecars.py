@@ -51,7 +51,7 @@ def built_sidecar(bench: Bench) -> tuple[Path, Mapping[str, float]]:
     backend = preferred_backend()
     source = PROJECT_ROOT / "src" / "latence_retrieval"
     kept = {name: digest for name, digest in bench.data.checksums.items() if "quer" not in name}
-    key = {
+    key: dict[str, object] = {
         "content": kept,
         "backend": backend,
         "code": [code_digest(source / part) for part in _BUILDING if (source / part).exists()],

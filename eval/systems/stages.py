@@ -1,7 +1,7 @@
 """Milliseconds of each stage of the library's evidence path, taken from outside.
 
-The library counts work and reads no clock. `evidence.py` composes its stages by name, so the harness puts a
-clock around those names for one call; a name that is not there is not timed.
+The library counts work and reads no clock. `evidence/retrieve.py` composes its stages by name, so the
+harness puts a clock around those names for one call; a name that is not there is not timed.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -16,21 +17,19 @@ __all__ = ["STAGES", "timed_stages"]
 
 STAGES = {
     "enter": "entry",
-    "first_stage_of": "first stage",
-    "first_stage": "first stage",
+    "take_first_stage": "first stage",
     "push": "walk",
-    "rank": "utility",
+    "rank_chunks": "utility",
     "find_paths": "chains",
-    "selection_of": "selection",
+    "pack_ranked": "selection",
 }
-"""Name in `latence_retrieval.evidence` to the stage that it is."""
+"""Name in `latence_retrieval.evidence.retrieve` to the stage that it is."""
 
 
 @contextmanager
 def timed_stages() -> Iterator[dict[str, float]]:
     """Fill the yielded mapping with milliseconds by stage while the block runs; not for concurrent use."""
-    from latence_retrieval import evidence
-
+    evidence = import_module("latence_retrieval.evidence.retrieve")
     spent: dict[str, float] = {}
     kept = {name: getattr(evidence, name) for name in STAGES if hasattr(evidence, name)}
     try:

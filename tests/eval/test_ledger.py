@@ -36,9 +36,7 @@ FOUND: dict[str, Any] = {
         ({"named": ["p"], "anchored": ["p"], "rank": 7}, "outranked"),
     ],
 )
-def test_loss_is_the_first_stage_at_which_the_passage_was_gone(
-    changes: dict[str, Any], loss: str | None
-) -> None:
+def test_loss_is_the_first_stage_at_which_the_passage_was_gone(changes: dict[str, Any], loss: str | None) -> None:
     assert loss_of("p", **{**FOUND, **changes}) == loss
 
 

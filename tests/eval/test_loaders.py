@@ -36,9 +36,7 @@ def test_compact_set_is_read_with_all_that_stands_beside_it(make_set: MakeSet) -
 
 
 def test_compact_set_of_the_needed_fields_alone_is_enough(tmp_path: Path) -> None:
-    write_lines(
-        tmp_path / "bare" / "corpus.jsonl", [{"id": 1, "text": "one"}, {"id": 2, "title": "t", "text": None}]
-    )
+    write_lines(tmp_path / "bare" / "corpus.jsonl", [{"id": 1, "text": "one"}, {"id": 2, "title": "t", "text": None}])
     write_lines(tmp_path / "bare" / "queries.jsonl", [{"id": 7, "question": "what?", "gold_ids": [1]}])
     data = load_set(tmp_path, "bare")
     assert data.passages[0].id == "1"

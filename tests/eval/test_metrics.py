@@ -120,8 +120,6 @@ def test_selection_share_is_absent_where_nothing_could_be_selected() -> None:
     assert selection_share(0.0, 0.0) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("one two", 2), ("international", 3), ("a, b.", 4), ("北京", 1)]
-)
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("one two", 2), ("international", 3), ("a, b.", 4), ("北京", 1)])
 def test_token_counter_splits_long_words_and_counts_marks(text: str, tokens: int) -> None:
     assert count_tokens(text) == tokens

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 from tiny_set import ROOT
@@ -74,9 +74,7 @@ def test_an_edited_figure_is_stale(results: Path, tmp_path: Path, capsys: pytest
     assert "stale: README.md" in capsys.readouterr().err
 
 
-def test_readme_without_markers_is_refused(
-    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_readme_without_markers_is_refused(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     readme = tmp_path / "README.md"
     readme.write_text("# Title\n")
     assert main(["report", str(results), "--readme", str(readme)]) == 2
@@ -105,7 +103,7 @@ def test_plots_are_well_formed_and_name_every_system(results: Path) -> None:
         size_plot({"bm25": [(10.0, 1.0), (1000.0, 2.0)]}),
     ]
     for canvas in drawn:
-        ElementTree.fromstring(canvas.render(standalone=True))
+        ET.fromstring(canvas.render(standalone=True))
     for canvas in drawn[:3]:
         assert all(f">{name}<" in canvas.render() for name in SYSTEMS.split(","))
 

@@ -91,9 +91,7 @@ def test_systems_that_need_vectors_are_skipped_in_plain_words(
     assert "tiny: dense is skipped: tiny has no vectors.npz" in capsys.readouterr().err
 
 
-def test_nothing_measured_is_an_error(
-    make_set: MakeSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_measured_is_an_error(make_set: MakeSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(make_set(vectors=False), tmp_path, systems="dense") == 2
     assert "nothing was measured" in capsys.readouterr().err
 

@@ -36,9 +36,7 @@ def test_permutation_p_matches_full_enumeration() -> None:
     deltas = [0.5, 0.25, -0.25, 1.0, 0.5, 0.25, -0.5, 0.75]
     observed = abs(sum(deltas))
     flips = list(itertools.product([1, -1], repeat=len(deltas)))
-    exact = sum(
-        abs(sum(s * d for s, d in zip(f, deltas, strict=True))) >= observed - 1e-12 for f in flips
-    ) / len(flips)
+    exact = sum(abs(sum(s * d for s, d in zip(f, deltas, strict=True))) >= observed - 1e-12 for f in flips) / len(flips)
     assert permutation_p(deltas, permutations=40_000, seed=4) == pytest.approx(exact, abs=0.01)
 
 
