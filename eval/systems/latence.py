@@ -48,7 +48,7 @@ DEFAULT_K = 10
 more."""
 
 _DEEP_K = 200
-"""Passages asked for by the untimed call that the loss ledger reads: as many as the library scores."""
+"""Passages of the untimed call for the largest budget, which the loss ledger reads too: as many as are scored."""
 
 
 class Latence:
@@ -106,16 +106,13 @@ class Latence:
         """Time the default call; other budgets and a deeper ranking are asked for outside the clock."""
         config = self._bench.config
         given = self._given(question)
-        with Stopwatch() as clock:
+        with timed_stages() as stages, Stopwatch() as clock:
             result = self._ask(question, given, budget=config.timed_budget, k=DEFAULT_K)
-        results = {config.timed_budget: result}
+        deep = self._ask(question, given, budget=max(config.budgets), k=_DEEP_K)
+        results = {max(config.budgets): deep, config.timed_budget: result}
         for budget in config.budgets:
             if budget not in results:
-                deep_enough = DEFAULT_K if budget < config.timed_budget else config.depth
-                results[budget] = self._ask(question, given, budget=budget, k=deep_enough)
-        with timed_stages() as stages:
-            self._ask(question, given, budget=config.timed_budget, k=DEFAULT_K)
-        deep = self._ask(question, given, budget=0, k=_DEEP_K)
+                results[budget] = self._ask(question, given, budget=budget, k=DEFAULT_K)
         ranking = dict.fromkeys(item.chunk_id for found in (result, deep) for item in found.ranking)
         return Answer(
             ranking=tuple(ranking)[: config.depth],
