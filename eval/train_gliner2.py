@@ -38,13 +38,13 @@ class TrainingPlan:
         batch: examples a step.
         train_examples: how many are synthesised; they are gone through in a new order each epoch.
         dev_examples: from held-out names, phrasings and families.
-        encoder_rate: AdamW's rate for the pre-trained encoder, after 50 steps of warm-up.
+        encoder_rate: AdamW's rate for the pre-trained encoder, after 30 steps of warm-up.
         task_rate: the same for the new heads.
         max_width: longest span in words; titles in the catalogue reach ten.
         seed: of data, order, dropout and initialisation.
     """
 
-    steps: int = 600
+    steps: int = 720
     batch: int = 16
     train_examples: int = 8000
     dev_examples: int = 400
@@ -178,10 +178,10 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
             left = max(
                 0.1, 1.0 - max(0.0, step / plan.steps - 0.6) / 0.4
             )  # constant, then down over the last 40 %
-            group["lr"] = rate * min(1.0, (step + 1) / 50) * left
-        loss = model(model.processor.collate_fn_train(_batch(records, plan, step)))["total_loss"]
+            group["lr"] = rate * min(1.0, (step + 1) / 30) * left
+        losses = model(model.processor.collate_fn_train(_batch(records, plan, step)))
         optimiser.zero_grad()
-        loss.backward()
+        losses["total_loss"].backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         step += 1
@@ -195,7 +195,7 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
             )
         if step % save_every == 0:
             _save_state(state, model, optimiser, step, plan, time.monotonic() - began)
-        if step % 200 == 0 and step < plan.steps:
+        if step % 150 == 0 and step < plan.steps:
             print(f"dev at {step}: {json.dumps(score(model, dev[:100]))}", file=sys.stderr, flush=True)
     seconds = time.monotonic() - began
     model.save_pretrained(str(out))

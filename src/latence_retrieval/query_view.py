@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from latence_retrieval.results import Work
 from latence_retrieval.settings import WalkSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, IncidenceBlock
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, EdgeKind, IncidenceBlock
 from latence_retrieval.sidecar.read import Sidecar
 
-__all__ = ["OpenTerms", "QueryView", "QuestionTerms"]
+__all__ = ["Member", "OpenTerms", "QueryView", "QuestionTerms"]
+
+
+class Member(NamedTuple):
+    """An entity of a chunk: its weight in the walk, the sentences that name it, and whether it is a discovered phrase."""
+
+    entity: int
+    weight: float
+    mask: int
+    is_discovered: bool
 
 
 class OpenTerms:
@@ -89,8 +100,10 @@ class QueryView:
         *,
         embedding: Sequence[float] | None,
         settings: WalkSettings,
+        relevance: Callable[[Sequence[int]], Sequence[float]],
     ) -> None:
         self.sidecar = sidecar
+        self._relevance = relevance
         self.embedding = embedding
         vectors = sidecar.chunk_vectors if embedding is not None else None
         self._chunk_vectors = vectors
@@ -99,26 +112,43 @@ class QueryView:
         self._similarity: dict[int, float] = {}
         self.is_dot_limit_reached = False
         self._incidence: dict[int, IncidenceBlock | None] = {}
-        self._members: dict[int, list[tuple[int, float]]] = {}
+        self._members: dict[int, list[Member]] = {}
         self._anchors: frozenset[int] = frozenset()
         self.terms = QuestionTerms((), (), chunks=1, explained=())
         self.lookups = 0
         self.dot_products = 0
         self.edges = 0
 
-    def incidence(self, entity: int) -> IncidenceBlock | None:
-        """Return the strongest hyperedges of an entity (its first block)."""
-        if entity not in self._incidence:
-            self._incidence[entity] = self.sidecar.incidence(entity)
-        return self._incidence[entity]
+    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
+        """Return the hyperedges of each entity that are followed, None for those without any.
+
+        Of an entity's first block all but the mentions, and of those the best by BM25 up to the limit.
+        """
+        missing = [entity for entity in dict.fromkeys(entities) if entity not in self._incidence]
+        if missing:
+            blocks = self.sidecar.incidences(missing)
+            self._incidence.update(zip(missing, self._trimmed(blocks), strict=True))
+        return [self._incidence[entity] for entity in entities]
+
+    def _trimmed(self, blocks: Sequence[IncidenceBlock | None]) -> list[IncidenceBlock | None]:
+        limit = self._settings.max_mentions
+        crowded = [block for block in blocks if block is not None and block.kinds.count(EdgeKind.MENTION) > limit]
+        if not crowded:
+            return list(blocks)
+        chunks = sorted({chunk for block in crowded for chunk in block.chunks})
+        relevance = dict(zip(chunks, self._relevance(chunks), strict=True))
+        return [
+            block if block is None or block not in crowded else _best_mentions(block, relevance, limit)
+            for block in blocks
+        ]
 
     def begin(self, terms: QuestionTerms, anchors: Iterable[int]) -> None:
         """Say what the entry found: the terms that it leaves open, and the entities that take no mass back."""
         self.terms = terms
         self._anchors = frozenset(anchors)
 
-    def members(self, chunks: Sequence[int]) -> list[list[tuple[int, float]]]:
-        """Return (entity, weight) of each chunk's entities, subjects first, anchors left out.
+    def members(self, chunks: Sequence[int]) -> list[list[Member]]:
+        """Return each chunk's entities with their weights, subjects first, anchors left out.
 
         The weight is 1 / ln(2 + the entity's chunks), times the factor for discovered phrases, times
         exp(sharpness × overlap of the sentences that name it with the open terms).
@@ -129,28 +159,29 @@ class QueryView:
                 self._members[chunk] = [] if links is None else self._weighed(chunk, links)
         return [self._members[chunk] for chunk in chunks]
 
-    def _weighed(self, chunk: int, links: ChunkLinks) -> list[tuple[int, float]]:
+    def _weighed(self, chunk: int, links: ChunkLinks) -> list[Member]:
         settings = self._settings
         weighed = []
-        for place, packed in enumerate(links.entities):
+        for place, (packed, mask) in enumerate(zip(links.entities, links.masks, strict=True)):
             entity = packed >> 1
             if entity in self._anchors:
                 continue
             weight = LOG_DEGREE_DAMPING[links.log_degrees[place]]
-            if packed & 1:
+            is_discovered = bool(packed & 1)
+            if is_discovered:
                 weight *= settings.discovered_weight
             if place >= links.subjects:
-                part = self.terms.overlap(chunk, links.masks[place])
+                part = self.terms.overlap(chunk, mask)
                 if part:
                     weight *= math.exp(settings.overlap_sharpness * part)
-            weighed.append((entity, weight))
+            weighed.append(Member(entity, weight, mask, is_discovered))
         return weighed
 
     def similarity(self, chunks: Sequence[int]) -> list[float]:
         """Return the cosine of the query with each chunk; 0.0 past the limit of dot products, or without vectors."""
         known = self._similarity
         if self._chunk_vectors is not None and self.embedding is not None:
-            missing = [chunk for chunk in chunks if chunk not in known]
+            missing = [chunk for chunk in dict.fromkeys(chunks) if chunk not in known]
             allowed = max(0, self._settings.max_dot_products - self.dot_products)
             self.is_dot_limit_reached |= len(missing) > allowed
             missing = missing[:allowed]
@@ -185,3 +216,23 @@ class QueryView:
             dot_products=self.dot_products,
             residual=residual,
         )
+
+
+def _best_mentions(block: IncidenceBlock, relevance: Mapping[int, float], limit: int) -> IncidenceBlock:
+    """Return a block with its best mentions alone, all else kept, in the order that it had."""
+    mentions = [at for at, kind in enumerate(block.kinds) if kind == EdgeKind.MENTION]
+    mentions.sort(key=lambda at: (-relevance[block.chunks[at]], block.chunks[at]))
+    kept = [at for at, kind in enumerate(block.kinds) if kind != EdgeKind.MENTION] + sorted(mentions[:limit])
+
+    def of(column: Sequence[int]) -> array[int]:
+        return array("I", [column[at] for at in kept])
+
+    return block._replace(
+        marks=of(block.marks),
+        chunks=of(block.chunks),
+        kinds=[block.kinds[at] for at in kept],
+        relations=[block.relations[at] for at in kept],
+        confidences=of(block.confidences),
+        dots=of(block.dots),
+        ends=of(block.ends),
+    )

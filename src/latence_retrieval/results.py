@@ -183,7 +183,7 @@ class SelectedChunk(_Result):
 
     Attributes:
         citation: its number in `to_prompt()`, from one.
-        tokens: what it costs as packed, by the caller's counter.
+        tokens: what its block costs by the caller's counter, numbered by its rank.
         reasons: why it was taken, in words.
     """
 

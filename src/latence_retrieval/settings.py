@@ -36,13 +36,13 @@ class EntrySettings(_Settings):
     """Weaker forms ("the world") are no anchors; fitted."""
     unseen_lower_case_weight: _Share = 0.3
     """Weight of a form that the corpus never shows and the query does not capitalise; judgement."""
-    homonym_sharpness: _NonNegative = 20.0
+    homonym_sharpness: _NonNegative = 10.0
     """Softmax over the cosine of candidates to the query; fitted."""
     min_homonym_share: _Share = 0.02
     """Candidates with less are passed over."""
     min_rarity: _Share = 0.05
     """Floor of the idf factor ln(N / chunks) / ln(N) of a form; fitted."""
-    discovered_weight: _Share = 0.5
+    discovered_weight: _Share = 0.35
     """A discovered phrase against a catalogue entity; fitted."""
     nearest_entities: _Count = 5
     """Entities that tier 0 enters by where nothing links."""
@@ -59,28 +59,30 @@ class WalkSettings(_Settings):
     """Transition weight of a fact, times its confidence."""
     mention_weight: _NonNegative = 0.01
     """Transition weight of a chunk that mentions the entity; fitted."""
-    query_sharpness: _NonNegative = 3.0
+    query_sharpness: _NonNegative = 2.0
     """Transitions are weighted by exp(this × cosine of query and chunk); fitted."""
-    discovered_weight: _Share = 0.5
+    discovered_weight: _Share = 0.35
     """A discovered phrase draws this much of what a catalogue entity draws; fitted."""
-    first_stage_share: _Share = 0.08
+    first_stage_share: _Share = 0.1
     """Part of the restart mass that starts at the first stage's best hits; all of it where nothing links; fitted."""
     first_stage_seeds: _Count = 5
     """How many hits those are; fitted."""
+    lexical_seed_share: _Share = 0.5
+    """Part of the first stage's mass that goes to the best hits of BM25 beside the caller's; fitted."""
     first_stage_sharpness: _NonNegative = 10.0
     """Softmax over their scores."""
-    overlap_sharpness: _NonNegative = 2.0
+    overlap_sharpness: _NonNegative = 4.0
     """Transitions are weighted by exp(this × part of the open question terms that the naming sentence holds); fitted."""
     max_hops: Annotated[int, Field(ge=1)] = 2
     """Hops from anchors to chunks; a third gave nothing on any set."""
     max_anchor_pushes: _Count = 32
     """Bound: anchors read."""
-    max_chunk_pushes: _Count = 8
+    max_chunk_pushes: _Count = 6
     """Chunks of a hop whose entities are reached, the heaviest first; fitted."""
-    max_entity_pushes: _Count = 30
+    max_entity_pushes: _Count = 24
     """Entities of a hop whose chunks are reached, the heaviest first; fitted."""
-    max_edges: _Count = 128
-    """Bound: hyperedges read of one entity, its strongest kinds first; one block."""
+    max_mentions: _Count = 16
+    """Chunks that mention an entity are followed up to this many, the best by BM25 first; fitted."""
     max_degree: _Count = 100
     """Entities with more hyperedges take mass but pass none on; fitted."""
     tolerance: _NonNegative = 1e-6
@@ -92,10 +94,8 @@ class WalkSettings(_Settings):
 class TranslationSettings(_Settings):
     """The query embedding moved along the walk: q - anchors × v(anchors) + bridge × v(bridge)."""
 
-    beam: _Count = 3
-    """First-hop chunks whose entities are bridges; fitted."""
     anchor_weight: _NonNegative = 1.0
-    bridge_weight: _NonNegative = 0.5
+    bridge_weight: _NonNegative = 0.7
     """fitted."""
     floor: Annotated[float, Field(ge=-1.0, le=1.0)] = 0.2
     """Cosines below count as nothing; fitted."""
@@ -103,8 +103,10 @@ class TranslationSettings(_Settings):
     """A translated cosine counts by (the first-hop chunk's activation, relative to the best) to this power; fitted."""
     overlap_weight: _NonNegative = 0.25
     """Added per part of the question's still open terms that the naming sentence holds; fitted."""
-    max_bridges: _Count = 64
-    """Bound."""
+    distance_cost: _NonNegative = 0.03
+    """Taken off per sentence before the one that first names the bridge, four at most; fitted."""
+    discovered_weight: _Share = 0.8
+    """A bridge that is a discovered phrase counts so much; fitted."""
     max_dot_products: _Count = 1_500
     """Bound."""
 

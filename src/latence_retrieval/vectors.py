@@ -152,7 +152,7 @@ class VectorFile:
                 raise IndexError(f"{file.path}: a row outside 0 to {file.count - 1}")
         products = self._np().einsum("ij,ij->i", left[rows].astype("f8"), right[other_rows].astype("f8"))
         return [
-            _rounded(value, self.row(row) if _is_near_halfway(value) else (), partial(other.row, place))
+            _rounded(value, partial(self.row, row), partial(other.row, place))
             for row, place, value in zip(rows, other_rows, products.tolist(), strict=True)
         ]
 
@@ -273,14 +273,14 @@ def _dot(left: Sequence[float], right: Sequence[float]) -> float:
     return total
 
 
-def _rounded(value: float, query: Sequence[float], row: Any) -> float:
+def _rounded(value: float, query: Any, row: Any) -> float:
     """Round to 7 decimals, the same whatever the order of summation was.
 
     Two sums that differ in their last bits can only round apart near a halfway point; there, the exactly
-    rounded sum (`math.fsum`) decides for both. `row` is the other factor, or a function that reads it.
+    rounded sum (`math.fsum`) decides for both. `query` and `row` are the factors, or functions that read them.
     """
     scaled = value * _SCALE
     if abs(abs(scaled - math.floor(scaled)) - 0.5) < _HALFWAY_BAND:
-        floats = row() if callable(row) else row
-        scaled = math.fsum(map(operator.mul, query, floats)) * _SCALE
+        left, right = (factor() if callable(factor) else factor for factor in (query, row))
+        scaled = math.fsum(map(operator.mul, left, right)) * _SCALE
     return round(scaled) / _SCALE

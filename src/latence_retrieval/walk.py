@@ -41,6 +41,10 @@ class Layer:
     arrivals: dict[int, list[Arrival]] = field(default_factory=dict)
     chunks: dict[int, float] = field(default_factory=dict)
     witnesses: dict[int, list[Witness]] = field(default_factory=dict)
+    pushed: list[int] = field(default_factory=list)
+    """The entities that passed mass on, heaviest first."""
+    spread: list[int] = field(default_factory=list)
+    """The chunks that passed mass on to their entities, heaviest first."""
     over_facts: dict[int, float] = field(default_factory=dict)
     """Mass of a chunk that came by facts: their own members take it on, not all that the chunk mentions."""
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from latence_retrieval.build.graph import Graph, Similarity
+from latence_retrieval.build.graph import Graph, PairDots, Similarity
 from latence_retrieval.build.inputs import RecordSource
 from latence_retrieval.build.link import discover_entities, link_probability, match_mentions
 from latence_retrieval.build.load import load_chunks, load_entities, load_facts, load_relations
@@ -225,11 +225,13 @@ class _Job:
         self, backend: KeyValueBackend, sinks: _Sinks, *, tenant: str | None, embedding_model: str | None
     ) -> Manifest:
         """Write every table and file, and return the manifest."""
+        if sinks.chunk.present and sinks.dimension is not None:
+            self._fill_entity_vectors(sinks, sinks.dimension)
         digest = hashlib.sha256()
         written: dict[Table, int] = {}
         writer = backend.create(self._staged / backend.filename)
         with self._progress.stage("tables") as tick:
-            for table, rows in self._tables():
+            for table, rows in self._tables(self._pair_dots(sinks)):
                 written[table] = _put(writer, table, rows, digest)
                 tick()
         writer.close()
@@ -268,7 +270,7 @@ class _Job:
     def _sink(self, name: str, rows: Iterator[Sequence[float]] | None) -> VectorSink:
         return self._stack.enter_context(VectorSink(self._staged / _VECTOR_FILES[name], f"{name}_vectors", rows))
 
-    def _tables(self) -> Iterator[tuple[Table, Iterable[tuple[Key, bytes]]]]:
+    def _tables(self, pair_dots: PairDots | None) -> Iterator[tuple[Table, Iterable[tuple[Key, bytes]]]]:
         """Yield the tables in the order in which they are written, each with its rows in key order."""
         scratch = self._scratch
         yield Table.ALIAS, self._sorted(self._alias_rows())
@@ -279,7 +281,7 @@ class _Job:
             ),
         )
         yield Table.ENTITY, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM entity ORDER BY n"))
-        yield Table.INCIDENCE, self._graph.incidence_rows()
+        yield Table.INCIDENCE, self._graph.incidence_rows(pair_dots)
         yield Table.CHUNK, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM chunk ORDER BY n"))
         yield Table.CHUNK_LINKS, self._graph.links_rows()
         relations = scratch.rows("SELECT n, label, description FROM relation ORDER BY n")
@@ -352,15 +354,28 @@ class _Job:
 
         return similarity
 
+    def _pair_dots(self, sinks: _Sinks) -> PairDots | None:
+        """Compare entities with chunks by their vectors; None where either has none at all."""
+        if not sinks.entity.present or not sinks.chunk.present or sinks.dimension is None:
+            return None
+        entity_file, chunk_file = self._open(sinks.entity, sinks.dimension), self._open(sinks.chunk, sinks.dimension)
+
+        def pair_dots(entities: Sequence[int], chunks: Sequence[int]) -> list[float | None]:
+            dots = entity_file.pair_dots(entities, chunk_file, chunks)
+            return [
+                None if dot == 0.0 and (entity_file.is_absent(entity) or chunk_file.is_absent(chunk)) else dot
+                for dot, entity, chunk in zip(dots, entities, chunks, strict=True)
+            ]
+
+        return pair_dots
+
     def _open(self, sink: VectorSink, dimension: int) -> VectorFile:
         file = VectorFile(sink.path, dimension=dimension, count=sink.count)
         self._stack.callback(file.close)
         return file
 
     def _vector_files(self, sinks: _Sinks, digest: Any) -> tuple[str, ...]:
-        """Fill in entities that have no vector, drop files that hold none, and return the names of the rest."""
-        if sinks.chunk.present and sinks.dimension is not None:
-            self._fill_entity_vectors(sinks, sinks.dimension)
+        """Drop files that hold no vector, and return the names of the rest."""
         kept = []
         for name, sink in sinks.named():
             if sink.present:

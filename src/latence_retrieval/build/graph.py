@@ -27,10 +27,11 @@ from latence_retrieval.sidecar.codec import (
     encode_links,
     incidence_key,
     log_degree,
+    packed_dot,
     sentence_mask,
 )
 
-__all__ = ["MAX_MEMBERS", "Graph", "Similarity"]
+__all__ = ["MAX_MEMBERS", "Graph", "PairDots", "Similarity"]
 
 MAX_MEMBERS = 64
 """Other members inlined with one fact: past that the first 64 stand."""
@@ -41,7 +42,10 @@ _EDGE = struct.Struct("<IIIII")
 Similarity = Callable[[int, int], float | None]
 """(chunk, entity) -> cosine of the chunk with the entity's context; None where a vector is absent."""
 
-_Edge = tuple[int, int, int, int, int, Sequence[int]]
+PairDots = Callable[[Sequence[int], Sequence[int]], list[float | None]]
+"""(entities, chunks) -> dot product of each pair's vectors; None where one is absent."""
+
+_Edge = tuple[int, int, int, int, int, int, Sequence[int]]
 
 
 class _ChunkFacts(NamedTuple):
@@ -112,7 +116,7 @@ class Graph:
                 self._add_chunk(number, about, found, stated)
                 tick()
 
-    def incidence_rows(self) -> Iterator[tuple[bytes, bytes]]:
+    def incidence_rows(self, pair_dots: PairDots | None) -> Iterator[tuple[bytes, bytes]]:
         """Yield the rows of `Table.INCIDENCE` in key order."""
         log_degrees = self._log_degrees()
         for entity, rows in groupby(self._sorter, key=lambda row: row[0][:4]):
@@ -123,13 +127,13 @@ class Graph:
                 mark, chunk, kind, relation, confidence = _EDGE.unpack_from(value)
                 members = array("I")
                 members.frombytes(value[_EDGE.size :])
-                block.append((mark, chunk, kind, relation, confidence, members))
+                block.append((mark, chunk, kind, relation, confidence, 0, members))
                 if len(block) == EDGES_PER_BLOCK:
-                    yield self._block(number, blocks, block, log_degrees)
+                    yield self._block(number, blocks, block, log_degrees, pair_dots)
                     blocks += 1
                     block = []
             if block:
-                yield self._block(number, blocks, block, log_degrees)
+                yield self._block(number, blocks, block, log_degrees, pair_dots)
 
     def links_rows(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rows of `Table.CHUNK_LINKS` in key order."""
@@ -152,7 +156,12 @@ class Graph:
                 next_settled = next(settled, None)
             yield number, encode_links(about, mentions, log_degrees, self._discovered)
 
-    def _block(self, entity: int, block: int, edges: list[_Edge], log_degrees: bytes) -> tuple[bytes, bytes]:
+    def _block(
+        self, entity: int, block: int, edges: list[_Edge], log_degrees: bytes, pair_dots: PairDots | None
+    ) -> tuple[bytes, bytes]:
+        if pair_dots is not None:
+            dots = pair_dots([entity] * len(edges), [edge[1] for edge in edges])
+            edges = [(*edge[:5], packed_dot(dot), edge[6]) for edge, dot in zip(edges, dots, strict=True)]
         encoded = encode_incidence(self._edge_counts[entity], edges, log_degrees, self._discovered)
         return incidence_key(entity, block), encoded
 

@@ -82,13 +82,14 @@ def match_mentions(scratch: Scratch, *, longest: int, progress: Progress) -> Non
     """Fill the scratch tables `mention` and `occurrence` from the text of all chunks."""
     counts: Counter[str] = Counter()
     named: Counter[str] = Counter()
+    heads, flags = _heads(scratch), _flags(scratch)
     with progress.stage("linking") as tick:
         for number, annotated in _annotated(scratch):
             matches, _ = find_matches(
                 annotated.forms,
                 longest=longest,
-                heads=_heads(scratch),
-                look_up=_flags(scratch),
+                heads=heads,
+                look_up=flags,
                 max_lookups=_MAX_LOOKUPS_A_CHUNK,
             )
             judged = [_judge(annotated, match) for match in matches]
@@ -133,7 +134,7 @@ def _judge(annotated: Annotated, match: Match[int]) -> _Judged:
 
 def _heads(scratch: Scratch) -> Callable[[Sequence[str]], list[int]]:
     query = "SELECT longest FROM head WHERE token = ?"
-    return lambda forms: [scratch.cached(query, form) or 0 for form in forms]
+    return lambda heads: [scratch.cached(query, head) or 0 for head in heads]
 
 
 def _flags(scratch: Scratch) -> Callable[[Sequence[str]], list[int | None]]:

@@ -37,11 +37,13 @@ def add_entity(scratch: Scratch, number: int, entity: Entity) -> None:
     scratch.run("INSERT INTO entity VALUES (?, ?, ?)", (number, entity.id, body))
     for form in forms_of(entity.name, entity.aliases, discovered=entity.discovered):
         scratch.run("INSERT INTO alias VALUES (?, ?, ?, ?)", (form.form, number, form.prior, form.flags))
-        first = form.form.partition(" ")[0]
-        scratch.run(
-            "INSERT INTO head VALUES (?, ?) ON CONFLICT (token) DO UPDATE SET longest = max(longest, excluded.longest)",
-            (first, form.length),
-        )
+        words = form.form.split(" ")
+        for head in {words[0], " ".join(words[:2])}:
+            scratch.run(
+                "INSERT INTO head VALUES (?, ?) ON CONFLICT (token)"
+                " DO UPDATE SET longest = max(longest, excluded.longest)",
+                (head, form.length),
+            )
 
 
 def load_entities(scratch: Scratch, source: RecordSource | None, vectors: VectorSink, progress: Progress) -> None:

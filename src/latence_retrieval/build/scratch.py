@@ -64,9 +64,10 @@ class Scratch:
 
     def cached(self, query: str, key: str) -> Any:
         """Return `one(query, (key,))`, remembered; the cache starts anew when it is full."""
-        cache = self.cache(query)
-        if key in cache:
+        cache = self._caches.get(query)
+        if cache is not None and key in cache:
             return cache[key]
+        cache = self.cache(query)
         value = cache[key] = self.one(query, (key,))
         return value
 

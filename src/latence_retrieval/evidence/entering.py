@@ -119,8 +119,8 @@ class _Desk:
         """Return the relation labels around what the query names, most frequent first, then by number."""
         links = self.linker.link_query("alias").links
         counts: Counter[int] = Counter()
-        for link in sorted(links, key=lambda item: (-item.weight, item.entity))[: self._max_anchors]:
-            block = self._view.incidence(link.entity)
+        anchors = sorted(links, key=lambda item: (-item.weight, item.entity))[: self._max_anchors]
+        for block in self._view.incidences([link.entity for link in anchors]):
             if block is not None:
                 counts.update(relation for relation in block.relations if relation)
         if not counts:

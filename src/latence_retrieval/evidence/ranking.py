@@ -45,10 +45,7 @@ def rank_chunks(
     settings: Settings,
 ) -> Ranked:
     """Score all candidates and order them."""
-    first_hop = walk.layers[0].chunks if walk.layers else {}
-    translated = translated_similarity(
-        view, entered.restart, first_hop, settings.translation, max_degree=settings.walk.max_degree
-    )
+    translated = translated_similarity(view, entered.restart, walk, settings.translation)
     chunks = _candidates(view, stage, walk, translated or {}, lexical_best, settings.max_ranked)
     facts = facts_by_chunk(walk)
     signals: dict[Signal, SignalValues | None] = {

@@ -98,13 +98,14 @@ def retrieve_evidence(
         opened = Sidecar.open(sidecar, tenant=tenant, embedding_model=embedding_model)
     with opened as snapshot:
         manifest = snapshot.manifest
-        view = QueryView(snapshot, embedding=unit_embedding(embedding, snapshot), settings=settings.walk)
+        unit = unit_embedding(embedding, snapshot)
         if k == 0:
             return EvidenceResult(query=query, snapshot_id=manifest.snapshot_id, tenant=manifest.tenant)
+        lexical = Lexical(snapshot, query)
+        view = QueryView(snapshot, embedding=unit, settings=settings.walk, relevance=lexical.scores)
         entered = enter(
             view, query, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
         )
-        lexical = Lexical(view, query)
         lexical_best = lexical.best(settings.lexical_candidates)
         stage = take_first_stage(view, hits, lexical_best, has_anchors=bool(entered.anchors), settings=settings)
         walk = push(view, _less(entered, sum(stage.mass.values())), stage.mass, settings.walk)

@@ -10,28 +10,42 @@ from latence_retrieval.lexical.bm25 import Bm25
 from latence_retrieval.lexical.postings import KeyValuePostings
 from latence_retrieval.lexical.terms import Analyser, analyser_named
 from latence_retrieval.query_view import QueryView
-from latence_retrieval.settings import Settings
+from latence_retrieval.settings import Settings, WalkSettings
+from latence_retrieval.sidecar.read import Sidecar
 
 __all__ = ["FirstStage", "Lexical", "take_first_stage"]
 
 _MAX_QUERY_TERMS = 64
+_MAX_POSTINGS = 8_192  # bound: postings that are read to find candidates
 
 
 class Lexical:
     """BM25 over the snapshot, for one query."""
 
-    def __init__(self, view: QueryView, query: str) -> None:
-        postings = KeyValuePostings(view.sidecar.reader)
+    def __init__(self, sidecar: Sidecar, query: str) -> None:
+        postings = KeyValuePostings(sidecar.reader)
         analyser = analyser_named(postings.stats.analyser) or Analyser("plain-1")
         self._bm25 = Bm25(postings)
         self._terms = analyser.terms(query)[:_MAX_QUERY_TERMS]
+        heads = postings.lists(list(dict.fromkeys(self._terms)))
+        self._frequency = {head.term: head.document_frequency for head in heads if head is not None}
 
     def best(self, k: int) -> dict[int, float]:
-        """Return the best chunks with their scores, best first."""
-        return dict(self._bm25.top(self._terms, k))
+        """Return the best chunks with their scores, best first: exact over the rarest terms within the work limit."""
+        left = _MAX_POSTINGS
+        rare: set[str] = set()
+        for term, frequency in sorted(self._frequency.items(), key=lambda pair: (pair[1], pair[0])):
+            if frequency > left and rare:
+                break
+            left -= frequency
+            rare.add(term)
+        found = self._bm25.top([term for term in self._terms if term in rare], k)
+        chunks = [chunk for chunk, _ in found]
+        scores = dict(zip(chunks, self.scores(chunks), strict=True))
+        return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def scores(self, chunks: Sequence[int]) -> list[float]:
-        """Return the score of each chunk."""
+        """Return the exact score of each chunk."""
         return self._bm25.scores(self._terms, chunks)
 
 
@@ -77,20 +91,36 @@ def take_first_stage(
         else:
             stage.ranks[number] = rank
             stage.scores[number] = score
-    if stage.scores:
-        seeds = list(stage.scores)[: settings.walk.first_stage_seeds]
-        values = view.similarity(seeds) if view.has_similarity else [stage.scores[seed] for seed in seeds]
-    else:
-        stage.is_own = True
-        seeds = list(lexical_best)[: settings.walk.first_stage_seeds]
-        values = _relative([lexical_best[seed] for seed in seeds])
-    share = settings.walk.first_stage_share if has_anchors else 1.0
-    if seeds and share > 0.0:
-        best = max(values)
-        odds = [math.exp(settings.walk.first_stage_sharpness * (value - best)) for value in values]
-        total = sum(odds)
-        stage.mass = {seed: share * odd / total for seed, odd in zip(seeds, odds, strict=True)}
+    stage.is_own = not stage.scores
+    own = list(lexical_best)[: settings.walk.first_stage_seeds]
+    own_values = _relative([lexical_best[seed] for seed in own])
+    theirs = list(stage.scores)[: settings.walk.first_stage_seeds]
+    their_values = view.similarity(theirs) if view.has_similarity else [stage.scores[seed] for seed in theirs]
+    part = settings.walk.lexical_seed_share
+    lists = [(theirs, their_values, 1.0 - part), (own, own_values, part)]
+    stage.mass = _seed_mass(
+        [group for group in lists if group[0] and group[2] > 0.0],
+        settings.walk.first_stage_share if has_anchors else 1.0,
+        settings.walk,
+    )
     return stage
+
+
+def _seed_mass(
+    groups: Sequence[tuple[Sequence[int], Sequence[float], float]], share: float, settings: WalkSettings
+) -> dict[int, float]:
+    """Divide the first stage's mass among the groups' hits, by the softmax of their values."""
+    mass: dict[int, float] = {}
+    whole = sum(part for _, _, part in groups)
+    if share <= 0.0:
+        return mass
+    for seeds, values, part in groups:
+        best = max(values)
+        odds = [math.exp(settings.first_stage_sharpness * (value - best)) for value in values]
+        total = sum(odds)
+        for seed, odd in zip(seeds, odds, strict=True):
+            mass[seed] = mass.get(seed, 0.0) + share * part / whole * odd / total
+    return mass
 
 
 def _relative(scores: Sequence[float | None]) -> list[float]:

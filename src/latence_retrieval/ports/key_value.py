@@ -18,7 +18,7 @@ class Table(IntEnum):
 
     META = 1  # named: build facts that readers need (bytes)
     ALIAS = 2  # named: normalised form -> candidate entities
-    ALIAS_HEAD = 3  # named: first token of a form -> longest form that starts with it
+    ALIAS_HEAD = 3  # named: first token of a form, or first two -> longest form that starts so
     ENTITY = 4  # numbered: entity record
     INCIDENCE = 5  # named: entity number and block -> hyperedges, inlined
     CHUNK = 6  # numbered: chunk record

@@ -4,8 +4,8 @@ Andersen, Chung and Lang, "Local graph partitioning using PageRank vectors" (FOC
 node and was not yet passed on is its residual; pushing a node books its residual and passes a part on. Cost follows
 the pushes, not the size of the graph. Departures: residuals are pushed hop by hop, the largest first, so that each
 hop's paths can be told (`Layer`), and a work limit stands beside the tolerance. What was not pushed is known: with
-continue probability c, the booked masses together fall short of the exact walk's by at most
-`residual` / (1 - c), all nodes together (tests hold it against a dense power iteration).
+continue probability c, the booked masses of all chunks together fall short of the exact walk's by at most
+`residual` / (1 - c), and so do those of all entities, and of all facts (tests hold it against a dense power iteration).
 
 Transitions. From an entity: its chunks and facts, by kind (about, fact times confidence, mention), times
 exp(sharpness × cosine of query and chunk), times exp(sharpness × overlap of the naming sentence with what the anchors leave
@@ -16,12 +16,13 @@ discovered phrases, more for those named in a sentence with such an overlap. Anc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol
 
+from latence_retrieval.query_view import Member
 from latence_retrieval.settings import WalkSettings
 from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, MILLION, EdgeKind, IncidenceBlock
-from latence_retrieval.walk import Arrival, Layer, Walk, Witness
+from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Walk, Witness
 
 __all__ = ["Graph", "Overlap", "push"]
 
@@ -41,11 +42,11 @@ class Graph(Protocol):
     terms: Overlap
     edges: int
 
-    def incidence(self, entity: int) -> IncidenceBlock | None:
-        """Return the strongest hyperedges of an entity."""
+    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
+        """Return the strongest hyperedges of each entity."""
         ...
 
-    def members(self, chunks: Sequence[int]) -> list[list[tuple[int, float]]]:
+    def members(self, chunks: Sequence[int]) -> Sequence[Sequence[Member]]:
         """Return the entities of chunks with their weights (above 0, any scale), anchors left out."""
         ...
 
@@ -75,7 +76,7 @@ def push(
     layer = Layer(dict(restart))
     incoming = dict(seeds)
     for chunk, mass in seeds.items():
-        layer.witnesses[chunk] = [Witness(mass, -1, 0, -1)]
+        layer.witnesses[chunk] = [Witness(mass, FIRST_STAGE, 0, NO_FACT)]
     goes_on = settings.continue_probability
     for hop in range(settings.max_hops):
         walk.layers.append(layer)
@@ -108,94 +109,98 @@ def _push_entities(
     limit: int,
 ) -> None:
     """Pass the entities' mass on to chunks and, over facts, to other entities."""
-    goes_on = settings.continue_probability
-    pushed = 0
-    for entity, mass in sorted(layer.entities.items(), key=lambda pair: (-pair[1], pair[0])):
+    ordered = sorted(layer.entities.items(), key=lambda pair: (-pair[1], pair[0]))
+    for entity, mass in ordered:
         walk.entities[entity] = walk.entities.get(entity, 0.0) + mass
-        if pushed >= limit or mass < settings.tolerance:
-            walk.residual += mass
-            continue
-        block = graph.incidence(entity)
-        if block is None or (layer.arrivals and block.degree > settings.max_degree):
-            continue  # nothing to pass on to, or a hub that takes mass and keeps it
-        pushed += 1
-        weights = _edge_weights(graph, block, settings)
-        total = sum(weights)
-        if total <= 0.0:
-            continue
-        graph.edges += len(weights)
-        scale = mass / total
-        witnesses = layer.witnesses
-        start = 0
-        for at, weight in enumerate(weights):
+    heavy = [pair for pair in ordered[:limit] if pair[1] >= settings.tolerance]
+    walk.residual += sum(mass for _, mass in ordered[len(heavy) :])
+    pushed = [
+        (entity, mass, block)
+        for (entity, mass), block in zip(heavy, graph.incidences([entity for entity, _ in heavy]), strict=True)
+        # An entity without hyperedges has nothing to pass on to; a hub takes mass and keeps it, unless it is an anchor.
+        if block is not None and (not layer.arrivals or block.degree <= settings.max_degree)
+    ]
+    layer.pushed = [entity for entity, _, _ in pushed]
+    walk.pushes += len(pushed)
+    if graph.has_similarity:  # one batch for all
+        graph.similarity([chunk for _, _, block in pushed for chunk in block.chunks])
+    for entity, mass, block in pushed:
+        _push_entity(graph, entity, mass, block, layer, incoming, following, walk, settings)
+
+
+def _push_entity(
+    graph: Graph,
+    entity: int,
+    mass: float,
+    block: IncidenceBlock,
+    layer: Layer,
+    incoming: dict[int, float],
+    following: Layer,
+    walk: Walk,
+    settings: WalkSettings,
+) -> None:
+    """Pass one entity's mass on."""
+    weights = _edge_weights(graph, block, settings)
+    total = sum(weights)
+    graph.edges += len(weights)
+    if total <= 0.0:
+        return
+    scale = mass / total
+    witnesses = layer.witnesses
+    start = 0
+    for at, (weight, chunk, kind) in enumerate(zip(weights, block.chunks, block.kinds, strict=True)):
+        share = scale * weight
+        fact = block.marks[at] if kind == EdgeKind.FACT else NO_FACT
+        witness = Witness(share, entity, block.relations[at], fact)
+        if chunk in incoming:
+            incoming[chunk] += share
+            witnesses[chunk].append(witness)
+        else:
+            incoming[chunk] = share
+            witnesses[chunk] = [witness]
+        if fact != NO_FACT:
             stop = block.ends[at]
-            share = scale * weight
-            chunk = block.chunks[at]
-            fact = block.marks[at] if block.kinds[at] == EdgeKind.FACT else -1
-            witness = Witness(share, entity, block.relations[at], fact)
-            if chunk in incoming:
-                incoming[chunk] += share
-                witnesses[chunk].append(witness)
-            else:
-                incoming[chunk] = share
-                witnesses[chunk] = [witness]
-            if fact >= 0:
-                walk.facts[fact] = walk.facts.get(fact, 0.0) + share
-                walk.confidences[fact] = block.confidences[at] / MILLION
-                if block.ends[at] > start:
-                    layer.over_facts[chunk] = layer.over_facts.get(chunk, 0.0) + share
-                    _pass_over_fact(block, at, start, stop, share * goes_on, entity, following, settings)
+            walk.facts[fact] = walk.facts.get(fact, 0.0) + share
+            walk.confidences[fact] = block.confidences[at] / MILLION
+            takers = _takers(block, start, stop, walk.layers[0].entities, settings)
+            if takers:
+                layer.over_facts[chunk] = layer.over_facts.get(chunk, 0.0) + share
+                going_on = share * settings.continue_probability
+                for taker, part in takers:
+                    _arrive(following, taker, Arrival(going_on * part, chunk, block.relations[at], fact, entity))
             start = stop
-    walk.pushes += pushed
 
 
 def _edge_weights(graph: Graph, block: IncidenceBlock, settings: WalkSettings) -> list[float]:
-    """Return the transition weight of each hyperedge of a block, up to the limit of mentions."""
+    """Return the transition weight of each hyperedge of a block."""
     base = (settings.about_weight, settings.fact_weight / MILLION, settings.mention_weight)
-    count = min(len(block.chunks), settings.max_edges)
-    kinds = block.kinds
+    chunks = block.chunks
     overlap = graph.terms.overlap
     sharpness = settings.overlap_sharpness
+    cosines = graph.similarity(chunks) if graph.has_similarity else [0.0] * len(chunks)
     weights = []
-    cosines = graph.similarity(block.chunks[:count]) if graph.has_similarity else None
-    for at in range(count):
-        kind = kinds[at]
+    for at, (chunk, kind, cosine) in enumerate(zip(chunks, block.kinds, cosines, strict=True)):
         weight = base[kind]
         if kind == EdgeKind.FACT:
             weight *= block.confidences[at]
-            part = overlap(block.chunks[at], ANY_SENTENCE)
-        elif kind == EdgeKind.ABOUT:
-            part = overlap(block.chunks[at], ANY_SENTENCE)
-        else:
-            part = overlap(block.chunks[at], block.marks[at])
-        exponent = sharpness * part
-        if cosines is not None:
-            exponent += settings.query_sharpness * cosines[at]
+        part = overlap(chunk, block.marks[at] if kind == EdgeKind.MENTION else ANY_SENTENCE)
+        exponent = sharpness * part + settings.query_sharpness * cosine
         weights.append(weight * math.exp(exponent) if exponent else weight)
     return weights
 
 
-def _pass_over_fact(
-    block: IncidenceBlock,
-    at: int,
-    start: int,
-    stop: int,
-    mass: float,
-    source: int,
-    following: Layer,
-    settings: WalkSettings,
-) -> None:
-    """Pass a fact's mass on to its other members."""
-    members = block.members[start:stop]
-    weights = [
-        LOG_DEGREE_DAMPING[block.log_degrees[start + place]] * (settings.discovered_weight if member & 1 else 1.0)
-        for place, member in enumerate(members)
-    ]
-    total = sum(weights)
-    for member, weight in zip(members, weights, strict=True):
-        share = mass * weight / total
-        arrival = Arrival(share, block.chunks[at], block.relations[at], block.marks[at], source)
-        _arrive(following, member >> 1, arrival)
+def _takers(
+    block: IncidenceBlock, start: int, stop: int, anchors: Container[int], settings: WalkSettings
+) -> list[tuple[int, float]]:
+    """Return a fact's other members with the part of its mass that each takes; parts sum to one. Anchors take none."""
+    weighed = []
+    for place in range(start, stop):
+        member = block.members[place]
+        if member >> 1 not in anchors:
+            weight = LOG_DEGREE_DAMPING[block.log_degrees[place]]
+            weighed.append((member >> 1, weight * settings.discovered_weight if member & 1 else weight))
+    total = sum(weight for _, weight in weighed)
+    return [(member, weight / total) for member, weight in weighed] if total > 0.0 else []
 
 
 def _push_chunks(
@@ -211,15 +216,16 @@ def _push_chunks(
     direct = [(chunk, mass - over_facts.get(chunk, 0.0)) for chunk, mass in layer.chunks.items()]
     heaviest = sorted(direct, key=lambda pair: (-pair[1], pair[0]))
     chosen = [pair for pair in heaviest[: settings.max_chunk_pushes] if pair[1] >= settings.tolerance]
+    layer.spread = [chunk for chunk, _ in chosen]
     walk.residual += goes_on * sum(mass for _, mass in heaviest[len(chosen) :])
-    for (chunk, mass), weighed in zip(chosen, graph.members([chunk for chunk, _ in chosen]), strict=True):
+    for (chunk, mass), weighed in zip(chosen, graph.members(layer.spread), strict=True):
         walk.pushes += 1
-        total = sum(weight for _, weight in weighed)
+        total = sum(member.weight for member in weighed)
         if total <= 0.0:
             continue
         scale = goes_on * mass / total
-        for entity, weight in weighed:
-            _arrive(following, entity, Arrival(scale * weight, chunk, 0, -1, -1))
+        for member in weighed:
+            _arrive(following, member.entity, Arrival(scale * member.weight, chunk, 0, NO_FACT, FIRST_STAGE))
 
 
 def _arrive(layer: Layer, entity: int, arrival: Arrival) -> None:

@@ -63,24 +63,31 @@ def pack(
     def packed(places: Sequence[int]) -> str:
         return packed_text([candidates[place].chunk for place in places])
 
+    known: dict[tuple[int, ...], int] = {}
+
+    def total_of(places: Sequence[int]) -> int:
+        key = tuple(places)
+        if key not in known:
+            known[key] = _counted(count, packed(key)) if key else 0
+        return known[key]
+
     def fits(places: Sequence[int]) -> bool:
-        return _counted(count, packed(places)) <= budget_tokens
+        return total_of(places) <= budget_tokens
 
     # A separator stands between passages only, so one more than is needed is counted, and may be spent.
     choice = choose(items, chains, budget_tokens=budget_tokens + separator, fits=fits, settings=settings)
-    total = _counted(count, packed(choice.places)) if choice.places else 0
     selected = tuple(
         SelectedChunk(
             citation=citation,
             chunk=candidates[place].chunk,
             utility=candidates[place].utility,
-            tokens=_counted(count, packed_block(citation, candidates[place].chunk)),
+            tokens=items[place].tokens - separator,
             reasons=candidates[place].reasons,
         )
         for citation, place in enumerate(choice.places, start=1)
     )
     selection = Selection(
-        chunks=selected, tokens=total, budget_tokens=budget_tokens, value=choice.value, bound=choice.bound
+        chunks=selected, tokens=total_of(choice.places), budget_tokens=budget_tokens, value=choice.value, bound=choice.bound
     )
     return selection, _dropped(candidates, items, choice, budget_tokens)
 

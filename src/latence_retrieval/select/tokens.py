@@ -19,4 +19,4 @@ def estimate_tokens(text: str) -> int:
     """
     ascii_characters = len(text.encode("ascii", "ignore"))
     by_length = -(-ascii_characters // _CHARACTERS_A_TOKEN) + (len(text) - ascii_characters)
-    return max(by_length, sum(1 for _ in _PIECES.finditer(text)))
+    return max(by_length, len(_PIECES.findall(text)))

@@ -39,8 +39,10 @@ __all__ = [
     "log_degree",
     "named_key",
     "pack_numbers",
+    "packed_dot",
     "sentence_mask",
     "unpack_numbers",
+    "unpacked_dot",
 ]
 
 EDGES_PER_BLOCK = 128
@@ -56,6 +58,7 @@ TITLE_MASK = 1
 """The sentence mask of a chunk's title."""
 
 MILLION = 1_000_000
+_DOT_SCALE = 1e7
 _LONGEST_PLAIN_KEY = 400  # bytes; LMDB allows 511, block suffixes and table prefixes need a few
 
 
@@ -104,6 +107,7 @@ class IncidenceBlock(NamedTuple):
     for a fact, the mask of the sentences that name the entity for a mention. The other members of the i-th fact
     hyperedge (0 for all else) are `members[ends[i-1]:ends[i]]`, each as number * 2 + discovered bit, with
     `log_degrees` parallel. The members of a chunk's hyperedge stand with the chunk (`ChunkLinks`).
+    `dots` is the dot product of the entity's vector with the chunk's, as `packed_dot` packs it.
     `degree` counts the hyperedges of all blocks.
     """
 
@@ -113,6 +117,7 @@ class IncidenceBlock(NamedTuple):
     kinds: list[int]
     relations: list[int]
     confidences: array[int]
+    dots: array[int]
     ends: array[int]
     members: array[int]
     log_degrees: bytes
@@ -134,6 +139,16 @@ class ChunkLinks(NamedTuple):
 def sentence_mask(sentence: int) -> int:
     """Return the bit of a sentence: bit 0 is the title, sentence 0 is bit 1, the 31st and all later share bit 31."""
     return 1 << min(31, sentence + 1)
+
+
+def packed_dot(dot: float | None) -> int:
+    """Return a dot product of unit vectors as a number above 0; 0 where a vector is absent."""
+    return 0 if dot is None else round((dot + 2.0) * _DOT_SCALE)
+
+
+def unpacked_dot(packed: int) -> float | None:
+    """Return the dot product to 7 decimals; None where a vector was absent."""
+    return packed / _DOT_SCALE - 2.0 if packed else None
 
 
 def log_degree(count: int) -> int:
@@ -177,7 +192,7 @@ def decode_alias(blob: bytes) -> AliasForm:
 
 def encode_incidence(
     degree: int,
-    edges: Sequence[tuple[int, int, int, int, int, Sequence[int]]],
+    edges: Sequence[tuple[int, int, int, int, int, int, Sequence[int]]],
     log_degrees: Sequence[int] | bytes | bytearray,
     is_discovered: Sequence[int] | bytes | bytearray,
 ) -> bytes:
@@ -185,7 +200,7 @@ def encode_incidence(
 
     Args:
         degree: how many hyperedges the entity has in all blocks.
-        edges: (mark, chunk, kind, relation, confidence in millionths, members), in order.
+        edges: (mark, chunk, kind, relation, confidence in millionths, packed dot, members), in order.
         log_degrees: byte per entity number.
         is_discovered: 0 or 1 per entity number.
     """
@@ -194,11 +209,12 @@ def encode_incidence(
     numbers += [edge[1] for edge in edges]
     numbers += [edge[3] << 2 | edge[2] for edge in edges]
     numbers += [edge[4] for edge in edges]
+    numbers += [edge[5] for edge in edges]
     end = 0
     members: list[int] = []
     for edge in edges:
-        members += edge[5]
-        end += len(edge[5])
+        members += edge[6]
+        end += len(edge[6])
         numbers.append(end)
     numbers[2] = end
     numbers += [member << 1 | is_discovered[member] for member in members]
@@ -209,7 +225,7 @@ def decode_incidence(blob: bytes) -> IncidenceBlock:
     """Unpack what `encode_incidence` packed."""
     head = unpack_numbers(blob[:12])
     n, m = head[1], head[2]
-    size = 4 * (3 + 5 * n + m)
+    size = 4 * (3 + 6 * n + m)
     numbers = unpack_numbers(blob[12:size])
     meta = numbers[2 * n : 3 * n]
     return IncidenceBlock(
@@ -220,7 +236,8 @@ def decode_incidence(blob: bytes) -> IncidenceBlock:
         [value >> 2 for value in meta],
         numbers[3 * n : 4 * n],
         numbers[4 * n : 5 * n],
-        numbers[5 * n :],
+        numbers[5 * n : 6 * n],
+        numbers[6 * n :],
         blob[size:],
     )
 

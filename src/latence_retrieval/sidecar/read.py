@@ -112,9 +112,9 @@ class Sidecar:
 
     # Names
 
-    def alias_heads(self, tokens: Sequence[str]) -> list[int]:
-        """Return for each token the length in tokens of the longest form that starts with it; 0 for none."""
-        values = self.reader.get_many(Table.ALIAS_HEAD, [named_key(token) for token in tokens])
+    def alias_heads(self, heads: Sequence[str]) -> list[int]:
+        """Return for each first token, or two, the length in tokens of the longest form that starts so; 0 for none."""
+        values = self.reader.get_many(Table.ALIAS_HEAD, [named_key(head) for head in heads])
         return [0 if value is None else unpack_numbers(value)[0] for value in values]
 
     def alias_forms(self, forms: Sequence[str]) -> list[AliasForm | None]:
@@ -128,6 +128,11 @@ class Sidecar:
         """Return a block of an entity's hyperedges, None where it has no such block."""
         value = self.reader.get(Table.INCIDENCE, incidence_key(entity, block))
         return None if value is None else decode_incidence(value)
+
+    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
+        """Return the first block of each entity's hyperedges, None for those without any."""
+        values = self.reader.get_many(Table.INCIDENCE, [incidence_key(entity, 0) for entity in entities])
+        return [None if value is None else decode_incidence(value) for value in values]
 
     def links(self, chunks: Sequence[int]) -> list[ChunkLinks | None]:
         """Return the entities of each chunk, None where a chunk has none."""

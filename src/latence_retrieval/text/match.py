@@ -87,22 +87,29 @@ def find_matches(
     Args:
         forms: normal forms of the tokens.
         longest: no form is longer than this many tokens.
-        heads: for each first token, the length of the longest form that starts with it (0 for none).
-        look_up: for each n-gram (forms joined by single spaces), what it stands for, or None.
+        heads: for each first token, and for each two first tokens, the length of the longest form that starts so
+            (0 for none). Asked twice, in batches.
+        look_up: for each n-gram (forms joined by single spaces), what it stands for, or None. Asked once.
         max_lookups: n-grams to look up at the most; those that start later in the text are left out first.
     """
-    starts = heads(forms)
+    count = len(forms)
+    first = heads(forms[:max_lookups])
+    opening = [at for at, reach in enumerate(first) if reach > 1 and at + 1 < count]
+    second = dict(zip(opening, heads([f"{forms[at]} {forms[at + 1]}" for at in opening]), strict=True))
     grams: list[tuple[int, int, str]] = []
-    cut = False
-    for start, reach in enumerate(starts):
-        for stop in range(start + 1, min(start + min(reach, longest), len(forms)) + 1):
+    is_cut = count > max_lookups
+    for start, reach in enumerate(first):
+        if not reach:
+            continue
+        longer = min(second.get(start, 0), longest, count - start)
+        for length in (1, *range(2, longer + 1)):
             if len(grams) >= max_lookups:
-                cut = True
+                is_cut = True
                 break
-            grams.append((start, stop, " ".join(forms[start:stop])))
+            grams.append((start, start + length, " ".join(forms[start : start + length])))
     found = look_up([gram[2] for gram in grams]) if grams else []
     matches = [Match(*gram, value) for gram, value in zip(grams, found, strict=True) if value is not None]
-    return matches, cut
+    return matches, is_cut
 
 
 def longest_first(matches: Sequence[Match[Found]]) -> list[Match[Found]]:

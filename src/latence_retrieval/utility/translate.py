@@ -1,74 +1,131 @@
-"""The translated query: the embedding moved along the walk, without an embedding call.
+"""What the question asks of a bridge entity: the query translated along the walk, without an embedding call.
 
 After the first hop, for a bridge entity b in one of its strongest chunks, the question that is left to ask is about
-b instead of the anchors. The vector q - v(anchors) + g × v(b), normalised, stands for it, and every chunk linked to
-b is compared with it. A relative of translation in knowledge-graph embeddings (Bordes and others, TransE, NIPS 2013),
-here with sentence embeddings of names, at query time, by arithmetic alone.
+b instead of the anchors. The vector q - v(anchors) + g × v(b), normalised, stands for it, and every chunk linked to b
+is compared with it. A relative of translation in knowledge-graph embeddings (Bordes and others, TransE, NIPS 2013), here
+with sentence embeddings of names, at query time, by arithmetic alone: a chunk's cosine is put together from its dot
+products with q - v(anchors), one a chunk, and with v(b), which stands in b's record.
+
+Beside the cosine counts how much the sentence that names b holds of the question's terms which the first chunk left
+open; without an embedding, that alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from latence_retrieval.query_view import QueryView
+from latence_retrieval.query_view import Member, OpenTerms, QueryView
 from latence_retrieval.settings import TranslationSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, EdgeKind, IncidenceBlock
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, EdgeKind, IncidenceBlock, unpacked_dot
+from latence_retrieval.walk import Walk
 
 __all__ = ["translated_similarity"]
 
+_FARTHEST_SENTENCE = 4
+
+
+class _Target(NamedTuple):
+    chunk: int
+    mask: int
+    dot: float | None  # with the bridge's vector
+
+
+class _Bridge(NamedTuple):
+    onto_base: float | None  # its vector's dot product with q - v(anchors); None without vectors
+    targets: list[_Target]
+    support: float
+    distance: float
+    open_terms: OpenTerms
+
 
 def translated_similarity(
-    view: QueryView,
-    restart: Mapping[int, float],
-    first_hop: Mapping[int, float],
-    settings: TranslationSettings,
-    *,
-    max_degree: int,
+    view: QueryView, restart: Mapping[int, float], walk: Walk, settings: TranslationSettings
 ) -> dict[int, float] | None:
-    """Score chunks by the query translated to the bridges of the strongest first-hop chunks.
+    """Score chunks by what the question asks of the bridges between the first and the second hop.
 
     Args:
-        view: the reads of this query, with its embedding.
+        view: the reads of this query.
         restart: mass by anchor.
-        first_hop: mass by chunk after the first hop.
+        walk: its first layer's spread chunks are where bridges come from, its second layer's pushed entities are they.
         settings: weights and limits.
-        max_degree: entities with more hyperedges are no bridges.
 
     Returns:
-        For each chunk linked to a bridge the best of (cosine - floor + overlap term) × support over all bridges,
-        where above 0; on no fixed scale, mostly below 1. None where the signal is absent: no embedding, no chunk
-        vectors, or nothing to translate from.
+        For each chunk linked to a bridge the best over all bridges of (cosine - floor + overlap term - distance) ×
+        support, where above 0; on no fixed scale, mostly below 1. None where the walk made no second hop.
     """
-    if view.embedding is None or not view.has_similarity or not first_hop:
+    if len(walk.layers) < 2:
         return None
-    heaviest = sorted(first_hop.items(), key=lambda pair: (-pair[1], pair[0]))[: settings.beam]
-    most = heaviest[0][1]
-    base = _without_anchors(view, restart, settings.anchor_weight)
+    base = _without_anchors(view, restart, settings.anchor_weight) if view.has_similarity else None
+    bridges = _bridges(view, walk, base, settings)
+    targets = list(dict.fromkeys(target.chunk for bridge in bridges for target in bridge.targets))
+    targets = targets[: settings.max_dot_products]
+    onto_base = {} if base is None else dict(zip(targets, view.chunk_dots(base, targets), strict=True))
+    length_squared = 0.0 if base is None else sum(value * value for value in base)
     scores: dict[int, float] = {}
-    left = settings.max_dot_products
-    bridges = 0
-    for (chunk, mass), members in zip(heaviest, view.members([chunk for chunk, _ in heaviest]), strict=True):
-        support = (mass / most) ** settings.support_power if most > 0.0 else 1.0
-        open_terms = view.terms.left_by(chunk)
-        entities = [entity for entity, _ in members][: settings.max_bridges - bridges]
-        bridges += len(entities)
-        for entity, vector in zip(entities, view.entity_vectors(entities), strict=True):
-            block = view.incidence(entity)
-            if vector is None or block is None or block.degree > max_degree:
-                continue
-            targets = _targets(block, chunk)[:left]
-            if not targets:
-                continue
-            left -= len(targets)
-            moved = _moved(base, vector, settings.bridge_weight)
-            cosines = view.chunk_dots(moved, [target for target, _ in targets])
-            for (target, mask), cosine in zip(targets, cosines, strict=True):
-                open_part = open_terms.overlap(target, mask)
-                score = (cosine - settings.floor + settings.overlap_weight * open_part) * support
-                if score > scores.get(target, 0.0):
-                    scores[target] = score
+    for bridge in bridges:
+        moved = length_squared
+        if bridge.onto_base is not None:
+            moved += 2.0 * settings.bridge_weight * bridge.onto_base + settings.bridge_weight**2
+        length = math.sqrt(moved) if moved > 1e-9 else 1.0
+        for target in bridge.targets:
+            part = bridge.open_terms.overlap(target.chunk, target.mask)
+            score = settings.overlap_weight * part - bridge.distance
+            along = onto_base.get(target.chunk)
+            if along is not None and target.dot is not None and bridge.onto_base is not None:
+                score += (along + settings.bridge_weight * target.dot) / length - settings.floor
+            score *= bridge.support
+            if score > scores.get(target.chunk, 0.0):
+                scores[target.chunk] = score
     return scores
+
+
+def _bridges(
+    view: QueryView, walk: Walk, base: Sequence[float] | None, settings: TranslationSettings
+) -> list[_Bridge]:
+    """Return the bridges by chunk and member, in order."""
+    first, second = walk.layers[:2]
+    pushed = second.pushed
+    blocks = dict(zip(pushed, view.incidences(pushed), strict=True))
+    onto_base = _onto_base(view, pushed, base)
+    most = max((first.chunks[chunk] for chunk in first.spread), default=0.0)
+    found: list[_Bridge] = []
+    for chunk, members in zip(first.spread, view.members(first.spread), strict=True):
+        support = (first.chunks[chunk] / most) ** settings.support_power if most > 0.0 else 1.0
+        open_terms = view.terms.left_by(chunk)
+        for member in members:
+            block = blocks.get(member.entity)
+            if block is None:
+                continue
+            found.append(
+                _Bridge(
+                    onto_base.get(member.entity),
+                    _targets(block, chunk),
+                    support * (settings.discovered_weight if member.is_discovered else 1.0),
+                    settings.distance_cost * _sentences_before(member),
+                    open_terms,
+                )
+            )
+    return found
+
+
+def _sentences_before(member: Member) -> int:
+    """Return how many sentences stand before the one that first names the entity, up to four."""
+    if member.mask == ANY_SENTENCE:
+        return 0
+    first = (member.mask & -member.mask).bit_length() - 2
+    return min(_FARTHEST_SENTENCE, max(0, first))
+
+
+def _onto_base(view: QueryView, entities: Sequence[int], base: Sequence[float] | None) -> dict[int, float]:
+    """Return the dot product of each entity's vector with the base; entities without a vector are left out."""
+    vectors = view.sidecar.entity_vectors
+    if vectors is None or base is None or not entities:
+        return {}
+    view.dot_products += len(entities)
+    dots = zip(entities, vectors.dots(base, entities), strict=True)
+    return {entity: dot for entity, dot in dots if dot != 0.0 or not vectors.is_absent(entity)}
 
 
 def _without_anchors(view: QueryView, restart: Mapping[int, float], anchor_weight: float) -> list[float]:
@@ -81,16 +138,11 @@ def _without_anchors(view: QueryView, restart: Mapping[int, float], anchor_weigh
     return base
 
 
-def _moved(base: Sequence[float], bridge: Sequence[float], bridge_weight: float) -> list[float]:
-    moved = [value + bridge_weight * part for value, part in zip(base, bridge, strict=True)]
-    norm = math.sqrt(sum(value * value for value in moved))
-    return [value / norm for value in moved] if norm > 0.0 else moved
-
-
-def _targets(block: IncidenceBlock, origin: int) -> list[tuple[int, int]]:
+def _targets(block: IncidenceBlock, origin: int) -> list[_Target]:
     """Return the chunks linked to a bridge with the sentences that name it, each once, the origin left out."""
-    targets: dict[int, int] = {}
-    for chunk, kind, mark in zip(block.chunks, block.kinds, block.marks, strict=True):
+    targets: dict[int, _Target] = {}
+    for chunk, kind, mark, dot in zip(block.chunks, block.kinds, block.marks, block.dots, strict=True):
         if chunk != origin and chunk not in targets:
-            targets[chunk] = mark if kind == EdgeKind.MENTION else ANY_SENTENCE
-    return list(targets.items())
+            mask = mark if kind == EdgeKind.MENTION else ANY_SENTENCE
+            targets[chunk] = _Target(chunk, mask, unpacked_dot(dot))
+    return list(targets.values())
