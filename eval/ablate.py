@@ -15,20 +15,23 @@ from eval.stats.aggregate import compare_columns
 __all__ = ["DEFAULT_CHANGES", "ablate", "ablation_lines"]
 
 DEFAULT_CHANGES = (
-    "walk.max_pushes=0",
+    "walk.max_hops=1",
     "walk.mention_weight=0.3",
     "walk.query_sharpness=0",
+    "walk.overlap_sharpness=0",
     "walk.discovered_weight=1",
     "walk.first_stage_share=0",
+    "walk.lexical_seed_share=0",
     "walk.max_degree=1000000",
     "entry.homonym_sharpness=0",
     "entry.discovered_weight=1",
     "entry.min_lower_case_probability=0",
+    "translation.overlap_weight=0",
     "weights.translated=0",
     "weights.similarity=0",
     "weights.lexical=0",
-    "weights.confidence=0",
     "activation_power=1",
+    "coverage=0",
     "selection.completion_bonus=0",
     "selection.redundancy=0",
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from eval import commands as commands_module
 from eval.config import PROJECT_ROOT
 from eval.errors import HarnessError
+from eval.graph.linkers import LINKERS
 from eval.machine import pin_threads
 from eval.prepare import PACKAGED_MODEL
 from eval.systems.names import split_names
@@ -60,6 +61,7 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
         "--vectors", type=Path, default=None, metavar="DIR", help="use the prepared vectors of this folder"
     )
     parser.add_argument("--limit", type=int, default=None, metavar="N", help="ask only the first N questions")
+    parser.add_argument("--linker", choices=LINKERS, default=LINKERS[0], help="how passages are linked at index time")
     parser.add_argument("--fresh", action="store_true", help="measure again even what is cached")
     parser.add_argument("--gliner2", default=None, metavar="DIR", help="checkpoint for the tier 2 systems")
 

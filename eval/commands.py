@@ -36,6 +36,7 @@ def _request(parsed: argparse.Namespace, *, sets: list[str], systems: list[str])
         fresh=parsed.fresh,
         gliner2=parsed.gliner2,
         vectors_dir=parsed.vectors,
+        linker=parsed.linker,
     )
 
 

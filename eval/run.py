@@ -42,6 +42,7 @@ class RunRequest:
         fresh: bool = False,
         gliner2: str | None = None,
         vectors_dir: Path | None = None,
+        linker: str = "catalogue",
     ) -> None:
         self.data_dir = data_dir
         self.sets = list(dict.fromkeys(sets))
@@ -52,6 +53,7 @@ class RunRequest:
         self.fresh = fresh
         self.gliner2 = gliner2
         self.vectors_dir = vectors_dir
+        self.linker = linker
         self._loaded: dict[str, EvalSet] = {}
         if not self.sets:
             raise HarnessError("no set is named; give --sets NAME[,NAME]")
@@ -87,7 +89,12 @@ def run(request: RunRequest, out: Path) -> dict[str, Any]:
 def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Measure every system on every set; return the summary and the per-question details."""
     loaded = [request.load(name) for name in request.sets]
-    summary: dict[str, Any] = {**provenance(), "config": request.config.as_json(), "limit": request.limit}
+    summary: dict[str, Any] = {
+        **provenance(),
+        "config": request.config.as_json(),
+        "linker": request.linker,
+        "limit": request.limit,
+    }
     for key in (
         "sets",
         "metrics",
@@ -114,7 +121,7 @@ def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str,
 def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], details: dict[str, Any]) -> None:
     config = request.config
     questions = first_questions(data.questions, request.limit)
-    bench = Bench(data=data, config=config, cache=request.cache, gliner2=request.gliner2)
+    bench = Bench(data=data, config=config, cache=request.cache, gliner2=request.gliner2, linker=request.linker)
     costs = {passage.id: count_tokens(passage.packed) for passage in data.passages}
     summary["sets"][data.name] = {**data.describe(), "questions_asked": len(questions)}
     for key in ("metrics", "intervals", "breakdown", "latency", "build", "versus_dense", "losses"):
@@ -150,6 +157,7 @@ def _measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: d
         "system": name,
         "identity": dict(system.identity()),
         "gliner2": request.gliner2,
+        "linker": request.linker,
         "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "ledger.py"),
     }
     if not request.fresh:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from eval.data.records import Passage
 
-__all__ = ["Forms", "LinkedCorpus", "forms_of_names", "link_corpus", "plain_title"]
+__all__ = ["MAX_FORM_WORDS", "Forms", "LinkedCorpus", "form_of", "forms_of_names", "link_corpus", "plain_title"]
 
 MAX_FORM_WORDS = 10
 MIN_PASSAGES_OF_PHRASE = 2
@@ -97,7 +97,8 @@ def _tokens(text: str) -> list[tuple[str, int, int]]:
     return found
 
 
-def _form(text: str) -> tuple[str, ...]:
+def form_of(text: str) -> tuple[str, ...]:
+    """Return the words of a name as they are matched: accents dropped, case folded."""
     return tuple(word for word, _, _ in _tokens(text))
 
 
@@ -127,7 +128,7 @@ def forms_of_names(names: Sequence[Sequence[str]]) -> Forms:
     """Return the forms of entities, given for each, by number, the names that it goes by."""
     forms: dict[tuple[str, ...], list[int]] = {}
     for number, own in enumerate(names):
-        for form in dict.fromkeys(form for name in own for form in (_form(plain_title(name)), _form(name))):
+        for form in dict.fromkeys(form for name in own for form in (form_of(plain_title(name)), form_of(name))):
             if 0 < len(form) <= MAX_FORM_WORDS:
                 forms.setdefault(form, []).append(number)
     return _forms(forms)
@@ -172,13 +173,13 @@ def link_corpus(passages: Sequence[Passage]) -> LinkedCorpus:
     forms: dict[tuple[str, ...], list[int]] = {}
     for passage in passages:
         title = passage.title.strip()
-        if not _form(title):
+        if not form_of(title):
             about.append(())
             continue
         if title not in number:
             number[title] = len(names)
             names.append(title)
-            for form in {_form(plain_title(title)), _form(title)}:
+            for form in {form_of(plain_title(title)), form_of(title)}:
                 if 0 < len(form) <= MAX_FORM_WORDS:
                     forms.setdefault(form, []).append(number[title])
         about.append((number[title],))
@@ -202,7 +203,7 @@ def _phrases(passages: Sequence[Passage]) -> list[tuple[str, tuple[str, ...]]]:
     for passage in passages:
         seen = set()
         for match in _PHRASE.finditer(passage.text):
-            form = _form(match.group())
+            form = form_of(match.group())
             while form and form[0] in _ORDINARY:
                 form = form[1:]
             if not 0 < len(form) <= MAX_FORM_WORDS or all(word in _ORDINARY for word in form):

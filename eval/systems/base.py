@@ -75,6 +75,7 @@ class Bench:
     config: EvalConfig
     cache: Cache
     gliner2: str | None = None
+    linker: str = "catalogue"
     _dense: DenseSearch | None = None
     _graph: EntityGraph | None = None
 

@@ -36,8 +36,10 @@ TIERS: dict[str, tuple[str, ...]] = {
 }
 
 VARIANTS: dict[str, Mapping[str, Any]] = {
-    "no-walk": {"walk.max_pushes": 0, "weights.activation": 0, "weights.translated": 0},
+    "no-walk": {"walk.max_anchor_pushes": 0, "walk.max_chunk_pushes": 0, "walk.max_entity_pushes": 0},
+    "one-hop": {"walk.max_hops": 1},
     "no-translation": {"weights.translated": 0},
+    "no-cover": {"coverage": 0},
     "no-chains": {"max_chains": 0, "selection.completion_bonus": 0},
     "plain-selection": {"selection.completion_bonus": 0, "selection.redundancy": 0},
 }

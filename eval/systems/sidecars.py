@@ -9,6 +9,7 @@ from typing import Any
 
 from eval.cache import code_digest
 from eval.config import PROJECT_ROOT
+from eval.graph.linkers import linked_inputs
 from eval.progress import say
 from eval.systems.base import Bench
 
@@ -30,13 +31,9 @@ def preferred_backend() -> str:
 
 
 def sidecar_inputs(bench: Bench) -> dict[str, Any]:
-    """Return the builder's arguments: passages, their titles as entities, and recurring phrases."""
+    """Return the builder's arguments: what the bench's linker gives, and the set's vectors."""
     data = bench.data
-    arguments: dict[str, Any] = {
-        "chunks": [{"id": item.id, "title": item.title or None, "text": item.text} for item in data.passages],
-        "titles_as_entities": True,
-        "discover": True,
-    }
+    arguments = linked_inputs(data, bench.linker)
     if data.vectors is not None:
         arguments["chunk_vectors"] = data.vectors.chunks.tolist()
         if data.vectors.entities is not None:
@@ -54,8 +51,9 @@ def built_sidecar(bench: Bench) -> tuple[Path, Mapping[str, float]]:
     key: dict[str, object] = {
         "content": kept,
         "backend": backend,
+        "linker": bench.linker,
         "code": [code_digest(source / part) for part in _BUILDING if (source / part).exists()],
-        "inputs": code_digest(Path(__file__)),
+        "inputs": code_digest(Path(__file__), PROJECT_ROOT / "eval" / "graph" / "linkers.py"),
     }
     place = bench.cache.folder("sidecars", key)
     if not (place / "manifest.json").is_file():
