@@ -1,0 +1,244 @@
+"""`Retriever`: a query string becomes ranked entities, by the meaning of their vectors and by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from latence_retrieval.blocking_calls import run_blocking
+from latence_retrieval.errors import InvalidInputError
+from latence_retrieval.hybrid import (
+    Fused,
+    both,
+    channel_depth,
+    check_dimensions,
+    check_query,
+    chosen_mode,
+    embed_query,
+    fuse_channels,
+)
+from latence_retrieval.lexical.blocking import ALL_KINDS, CLASSIC_KINDS, KeyKind, query_keys
+from latence_retrieval.lexical.names import NameMatch, NameScorer
+from latence_retrieval.ports.embedding import EmbeddingProvider
+from latence_retrieval.ports.stores import EntityReader, Ranked, TenantId, VectorReader
+from latence_retrieval.records import Entity
+from latence_retrieval.retrieval_results import RetrievalMode, RetrievalResult, ScoredEntity
+
+__all__ = ["CLASSIC_LEXICAL", "LexicalSettings", "Retriever"]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalSettings:
+    """How the lexical channel looks for names.
+
+    Attributes:
+        aliases: whether aliases are found.
+        keys: the kinds of blocking keys that a query looks up.
+        max_candidates: entities compared with a query, at least `k`. 64: with 32, one recall figure of adr/0013
+            fell by more than half a point; with 128 none rose by more.
+        min_similarity: names less alike than this are not ranked. 0.5 lets a name inside a question through and
+            keeps out names that share but a common word with it (adr/0013).
+    """
+
+    aliases: bool = True
+    keys: frozenset[KeyKind] = ALL_KINDS
+    max_candidates: int = 64
+    min_similarity: float = 0.5
+
+
+CLASSIC_LEXICAL = LexicalSettings(aliases=False, keys=CLASSIC_KINDS, min_similarity=0.0)
+"""Prefix and Soundex keys of names alone, every candidate ranked: what the other settings are measured against."""
+
+
+class Retriever:
+    """Finds the entities that a string means.
+
+    Two channels: a semantic one embeds the query and searches the vectors; a lexical one looks candidates up by
+    blocking keys and scores them by string similarity over name, aliases and string properties. The channels are
+    fused by reciprocal rank, since their scores have no common unit.
+
+    **Lexical recall is bounded by blocking**: a query that shares no key with an entity cannot find it by name,
+    however alike the strings are. `lexical.blocking` lists the keys and what they still miss. Of entities that
+    share keys, the `max_candidates` with the rarest are compared; a surname with more bearers than that is found,
+    but not every bearer. Entities are found by their names and properties, not by the texts that mention them.
+
+    The stores may lag behind each other: an id that the vector store ranks and the entity store lacks is left out
+    of the result and listed as `dangling`; nothing moves up in its place. Safe for concurrent calls where the
+    ports are.
+    """
+
+    def __init__(
+        self,
+        *,
+        embeddings: EmbeddingProvider,
+        vectors: VectorReader,
+        entities: EntityReader,
+        lexical: LexicalSettings | None = None,
+    ) -> None:
+        """Put the ports together; calls none of them.
+
+        Args:
+            embeddings: embeds queries with the model that made the stored vectors.
+            vectors: entity vectors.
+            entities: entities by id and by blocking key.
+            lexical: settings of the lexical channel.
+
+        Raises:
+            DimensionMismatchError: provider and vectors have different dimensions.
+        """
+        check_dimensions(embeddings, vectors.dimension, store="vectors")
+        self._semantic: tuple[EmbeddingProvider, VectorReader] | None = (embeddings, vectors)
+        self._entities = entities
+        self._lexical = lexical or LexicalSettings()
+
+    @classmethod
+    def lexical_only(cls, *, entities: EntityReader, lexical: LexicalSettings | None = None) -> Self:
+        """Return a retriever without embeddings: no endpoint that is absent, paid or broken can take it down.
+
+        Its default mode is lexical; asking it for another raises `InvalidInputError`.
+        """
+        retriever = cls.__new__(cls)
+        retriever._semantic = None
+        retriever._entities = entities
+        retriever._lexical = lexical or LexicalSettings()
+        return retriever
+
+    async def retrieve(
+        self,
+        query: str,
+        tenant: TenantId,
+        *,
+        k: int = 10,
+        entity_types: Collection[str] | None = None,
+        mode: RetrievalMode | str | None = None,
+        embedding: Sequence[float] | None = None,
+    ) -> RetrievalResult:
+        """Return the best `k` entities of a tenant.
+
+        Args:
+            query: a name, or a text with names in it.
+            tenant: whose entities.
+            k: how many at most; 0 gives none.
+            entity_types: the types that may be found, in either channel and before `k`; None for all, [] for none.
+            mode: the channels to run; None for both, or for the lexical one where there is no provider. `LEXICAL`
+                makes no embedding call.
+            embedding: the query's vector, where the caller has it already; then no embedding call is made.
+
+        Raises:
+            BlankQueryError: the query is only white space.
+            InvalidInputError: a negative `k`, an unknown mode or one that this retriever lacks, a string for
+                `entity_types`, or NaN or infinity in `embedding`.
+            DimensionMismatchError: `embedding`, or what the provider returned, has another dimension.
+        """
+        check_query(query, k)
+        if isinstance(entity_types, str):
+            raise InvalidInputError("entity_types", "is a string", fix=f"give a list: [{entity_types!r}]")
+        chosen = chosen_mode(mode, has_embeddings=self._semantic is not None)
+        if k == 0 or (entity_types is not None and not entity_types):
+            return RetrievalResult(query=query, mode=chosen)
+        depth = channel_depth(chosen, k)
+        if chosen is RetrievalMode.LEXICAL:
+            semantic = None
+            names = await self._names(query, tenant, depth, entity_types)
+        elif chosen is RetrievalMode.SEMANTIC:
+            semantic = await self._vectors(query, tenant, depth, entity_types, embedding)
+            names = None
+        else:
+            semantic, names = await both(
+                self._vectors(query, tenant, depth, entity_types, embedding),
+                self._names(query, tenant, depth, entity_types),
+            )
+        return await self._result(query, tenant, k, chosen, semantic, names)
+
+    def retrieve_blocking(
+        self,
+        query: str,
+        tenant: TenantId,
+        *,
+        k: int = 10,
+        entity_types: Collection[str] | None = None,
+        mode: RetrievalMode | str | None = None,
+        embedding: Sequence[float] | None = None,
+    ) -> RetrievalResult:
+        """Do what `retrieve` does, from synchronous code, inside a running event loop or outside.
+
+        The ports run on one loop in a thread of the library's own (`blocking_calls`).
+        """
+        return run_blocking(
+            self.retrieve(query, tenant, k=k, entity_types=entity_types, mode=mode, embedding=embedding)
+        )
+
+    async def _vectors(
+        self,
+        query: str,
+        tenant: TenantId,
+        depth: int,
+        entity_types: Collection[str] | None,
+        embedding: Sequence[float] | None,
+    ) -> list[Ranked]:
+        if self._semantic is None:
+            return []
+        provider, vectors = self._semantic
+        vector = await embed_query(provider, query, embedding, dimension=vectors.dimension)
+        return await vectors.nearest_entities(tenant, vector, depth, entity_types=entity_types)
+
+    async def _names(
+        self, query: str, tenant: TenantId, depth: int, entity_types: Collection[str] | None
+    ) -> list[tuple[Entity, NameMatch]]:
+        """Return entities with their matches, best first, then by id."""
+        settings = self._lexical
+        keys = query_keys(query, kinds=settings.keys)
+        if not keys:
+            return []
+        candidates = await self._entities.name_candidates(
+            tenant, keys, limit=max(depth, settings.max_candidates), entity_types=entity_types
+        )
+        scorer = NameScorer(query, aliases=settings.aliases, kinds=settings.keys)
+        found = [
+            (entity, match)
+            for entity in candidates
+            if (match := scorer.match(entity)) is not None and match.score >= settings.min_similarity
+        ]
+        found.sort(key=lambda pair: (-pair[1].score, pair[0].id))
+        return found[:depth]
+
+    async def _result(
+        self,
+        query: str,
+        tenant: TenantId,
+        k: int,
+        mode: RetrievalMode,
+        semantic: list[Ranked] | None,
+        names: list[tuple[Entity, NameMatch]] | None,
+    ) -> RetrievalResult:
+        lexical = None if names is None else [Ranked(entity.id, match.score) for entity, match in names]
+        held = {entity.id: entity for entity, _ in names or ()}
+        matches = {entity.id: match for entity, match in names or ()}
+        fused = fuse_channels(semantic, lexical, k)
+        missing = [place.id for place in fused if place.id not in held]
+        if missing:
+            answered = await self._entities.entities(tenant, missing)
+            held.update({entity.id: entity for entity in answered if entity is not None})
+        return RetrievalResult(
+            query=query,
+            mode=mode,
+            semantic_count=None if semantic is None else len(semantic),
+            lexical_count=None if lexical is None else len(lexical),
+            dangling=tuple(place.id for place in fused if place.id not in held),
+            matches=tuple(
+                _scored(held[place.id], place, matches.get(place.id)) for place in fused if place.id in held
+            ),
+        )
+
+
+def _scored(entity: Entity, place: Fused, match: NameMatch | None) -> ScoredEntity:
+    return ScoredEntity(
+        # The one mutable field is copied, so that nobody can change a store through a result.
+        entity=entity.model_copy(update={"properties": dict(entity.properties)}),
+        score=place.score,
+        semantic=place.semantic,
+        lexical=place.lexical,
+        matched=match.matched if match else None,
+        matched_field=match.field if match else None,
+    )
