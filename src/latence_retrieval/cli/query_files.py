@@ -1,0 +1,91 @@
+"""What a query brings from files: its embedding, and the caller's own first-stage hits."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from latence_retrieval.errors import InvalidInputError, RecordError
+from latence_retrieval.npy import read_npy_rows
+
+__all__ = ["Hit", "read_embedding", "read_first_stage"]
+
+Hit = str | tuple[str, float]
+"""A chunk id, with its score where it has one."""
+
+
+def read_embedding(path: Path) -> list[float]:
+    """Return one vector: the only row of a `.npy` file, or a JSON list of numbers.
+
+    Raises:
+        InvalidInputError: the file holds anything else.
+    """
+    argument = f"--embedding {path}"
+    if path.suffix in (".npy", ".npz") or ".npz:" in path.name:
+        rows = list(read_npy_rows(path))
+        if len(rows) != 1:
+            raise InvalidInputError(argument, f"has {len(rows)} rows", fix="give the one embedding of the question")
+        return list(rows[0])
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InvalidInputError(argument, f"is not JSON ({error})", fix="give a .npy file or a JSON list") from error
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    if not isinstance(value, list) or not all(_is_number(part) for part in value):
+        raise InvalidInputError(argument, "is no list of numbers", fix="give the one embedding of the question")
+    return [float(part) for part in value]
+
+
+def read_first_stage(path: Path) -> list[Hit]:
+    """Return the hits of a JSON Lines file, best first; "-" reads standard input.
+
+    A line is a chunk id ("c-1"), a pair (["c-1", 0.83]), or an object ({"id": "c-1", "score": 0.83}).
+
+    Raises:
+        RecordError: a line of another shape.
+    """
+    if str(path) == "-":
+        return _hits(sys.stdin, "standard input")
+    with path.open(encoding="utf-8") as stream:
+        return _hits(stream, path)
+
+
+def _hits(lines: Iterable[str], name: Path | str) -> list[Hit]:
+    hits: list[Hit] = []
+    try:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                hits.append(_hit(line, name, number))
+    except UnicodeDecodeError as error:
+        raise RecordError(name, len(hits) + 1, f"is not UTF-8 ({error.reason})") from error
+    return hits
+
+
+def _hit(line: str, name: Path | str, number: int) -> Hit:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise RecordError(name, number, f"is not JSON: {error}") from error
+    identifier, score = _parts(value)
+    if isinstance(identifier, str) and score is None:
+        return identifier
+    if isinstance(identifier, str) and _is_number(score):
+        return identifier, float(score)
+    raise RecordError(name, number, 'expected "id", ["id", score] or {"id": "...", "score": 0.5}')
+
+
+def _parts(value: Any) -> tuple[Any, Any]:
+    """Return (id, score) of a line, whatever they are."""
+    if isinstance(value, dict):
+        return value.get("id", value.get("chunk_id")), value.get("score")
+    if isinstance(value, list):
+        return (value[0], value[1]) if len(value) == 2 else (None, None)
+    return value, None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
