@@ -29,7 +29,7 @@ from latence_retrieval.errors import (
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["COSINE_DECIMALS", "VectorFile", "checked_embedding", "normalised"]
+__all__ = ["COSINE_DECIMALS", "VectorFile", "checked_embedding", "normalised", "rounded_cosines"]
 
 COSINE_DECIMALS = 7
 """Digits kept of a dot product: the stored float32 components carry no more."""
@@ -222,6 +222,17 @@ class VectorFile:
 
             self._numpy = np
         return self._numpy
+
+
+def rounded_cosines(query: Sequence[float], rows: Any) -> list[float]:
+    """Return the cosines of a unit vector with unit rows, rounded as `VectorFile.nearest` rounds them.
+
+    Args:
+        query: of unit length.
+        rows: a float32 numpy array of unit rows, such as an index hands out.
+    """
+    cosines = [_rounded(_dot(query, row), query, row) for row in rows.tolist()]
+    return [min(1.0, max(-1.0, cosine)) for cosine in cosines]
 
 
 def normalised(vector: Sequence[float]) -> list[float]:
