@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from latence_retrieval import __version__
-from latence_retrieval.cli import build, demo, inspect, plugins, query, verify
+from latence_retrieval.cli.build import add_to as add_build
+from latence_retrieval.cli.demo import add_to as add_demo
 from latence_retrieval.cli.exits import EXIT_CODES, ExitCode
+from latence_retrieval.cli.inspect import add_to as add_inspect
+from latence_retrieval.cli.plugins import add_to as add_plugins
+from latence_retrieval.cli.query import add_to as add_query
+from latence_retrieval.cli.verify import add_to as add_verify
 from latence_retrieval.errors import LatenceRetrievalError, SidecarError
 
 __all__ = ["main"]
 
-_VERBS = (demo, build, query, inspect, verify, plugins)
+_VERBS = (add_demo, add_build, add_query, add_inspect, add_verify, add_plugins)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,8 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"latence-retrieval {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in _VERBS:
-        verb.add_to(verbs)
+    for add_verb in _VERBS:
+        add_verb(verbs)
     return parser
 
 
