@@ -34,12 +34,8 @@ def _extract(model: Any, example: Example) -> tuple[set[tuple[int, int, str]], d
     """Return the spans with their labels and the probability of each relation label."""
     schema = model.create_schema().entities(list(example.entities))
     if example.relations:
-        schema = schema.classification(
-            "relation", list(example.relations), multi_label=True, cls_threshold=0.0
-        )
-    found = model.extract(
-        example.text, schema, threshold=THRESHOLD, include_confidence=True, include_spans=True
-    )
+        schema = schema.classification("relation", list(example.relations), multi_label=True, cls_threshold=0.0)
+    found = model.extract(example.text, schema, threshold=THRESHOLD, include_confidence=True, include_spans=True)
     spans = {
         (hit["start"], min(hit["end"], len(example.text)), label)
         for label, hits in (found.get("entities") or {}).items()

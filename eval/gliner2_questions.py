@@ -41,7 +41,7 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 _TYPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
-        ("person", r"\([^)]{0,60}\b(?:born|died)\b|\(\s*\d[^)]{2,40}[–-]|\bwas born (?:on|in)\b"),
+        ("person", r"\([^)]{0,60}\b(?:born|died)\b|\(\s*\d[^)]{2,40}[\u2013-]|\bwas born (?:on|in)\b"),
         ("song", r"\b(?:is|was) an? .{0,60}\b(?:song|single)\b"),
         ("album", r"\b(?:is|was) (?:an?|the) .{0,60}\balbum\b"),
         ("film", r"\b(?:is|was) an? .{0,80}\bfilm\b(?! (?:director|producer|actor|actress))"),
@@ -146,9 +146,7 @@ class _Synthesiser:
     def __init__(self, catalogue: Catalogue, *, seed: int, dev: bool) -> None:
         self.rng = random.Random(seed)
         self.dev = dev
-        self.names = {
-            kind: [n for n in names if _held_out(n) == dev] for kind, names in catalogue.names.items()
-        }
+        self.names = {kind: [n for n in names if _held_out(n) == dev] for kind, names in catalogue.names.items()}
         self.sentences = [
             (text, hits) for text, hits in catalogue.sentences if any(_held_out(n) for n, _ in hits) == dev
         ]

@@ -112,9 +112,7 @@ def _batch(records: Sequence[Any], plan: TrainingPlan, step: int) -> list[Any]:
     return [records[i] for i in order[first : first + plan.batch]]
 
 
-def _save_state(
-    path: Path, model: Any, optimiser: Any, step: int, plan: TrainingPlan, seconds: float
-) -> None:
+def _save_state(path: Path, model: Any, optimiser: Any, *, step: int, plan: TrainingPlan, seconds: float) -> None:
     import torch
 
     state = {
@@ -127,7 +125,7 @@ def _save_state(
         "python_rng": repr(random.getstate()),
     }
     torch.save(state, path.with_suffix(".tmp"))
-    os.replace(path.with_suffix(".tmp"), path)
+    path.with_suffix(".tmp").replace(path)
 
 
 def _resume(path: Path, model: Any, optimiser: Any, plan: TrainingPlan) -> tuple[int, float]:
@@ -138,9 +136,7 @@ def _resume(path: Path, model: Any, optimiser: Any, plan: TrainingPlan) -> tuple
 
     state = torch.load(path, weights_only=True)
     if state["plan"] != asdict(plan):
-        raise SystemExit(
-            f"{path} belongs to another plan ({state['plan']}); delete it or choose another --out"
-        )
+        raise SystemExit(f"{path} belongs to another plan ({state['plan']}); delete it or choose another --out")
     model.load_state_dict(state["model"])
     optimiser.load_state_dict(state["optimiser"])
     torch.set_rng_state(state["torch_rng"])
@@ -175,9 +171,7 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
         model.train()
         model.processor.change_mode(is_training=True)
         for group, rate in zip(optimiser.param_groups, base_rates, strict=True):
-            left = max(
-                0.1, 1.0 - max(0.0, step / plan.steps - 0.6) / 0.4
-            )  # constant, then down over the last 40 %
+            left = max(0.1, 1.0 - max(0.0, step / plan.steps - 0.6) / 0.4)  # constant, then down over the last 40 %
             group["lr"] = rate * min(1.0, (step + 1) / 30) * left
         losses = model(model.processor.collate_fn_train(_batch(records, plan, step)))
         optimiser.zero_grad()
@@ -188,13 +182,12 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
         if step % 10 == 0:
             elapsed = time.monotonic() - began
             left_s = elapsed / step * (plan.steps - step)
+            parts = " ".join(f"{k.split('_')[0]} {float(v) / plan.batch:.2f}" for k, v in losses.items() if "loss" in k)
             print(
-                f"step {step}/{plan.steps}  loss {loss.item():.2f}  {elapsed:.0f} s, {left_s:.0f} s left",
-                file=sys.stderr,
-                flush=True,
+                f"step {step}/{plan.steps}  {parts}  {elapsed:.0f} s, {left_s:.0f} s left", file=sys.stderr, flush=True
             )
         if step % save_every == 0:
-            _save_state(state, model, optimiser, step, plan, time.monotonic() - began)
+            _save_state(state, model, optimiser, step=step, plan=plan, seconds=time.monotonic() - began)
         if step % 150 == 0 and step < plan.steps:
             print(f"dev at {step}: {json.dumps(score(model, dev[:100]))}", file=sys.stderr, flush=True)
     seconds = time.monotonic() - began
@@ -207,17 +200,11 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line and train."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.train_gliner2", description=__doc__.split("\n\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m eval.train_gliner2", description=__doc__.split("\n\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="directory for the checkpoint")
-    parser.add_argument(
-        "--data", type=Path, default=default_data_dir(), help="directory of the question sets"
-    )
+    parser.add_argument("--data", type=Path, default=default_data_dir(), help="directory of the question sets")
     parser.add_argument("--steps", type=int, default=TrainingPlan().steps)
-    parser.add_argument(
-        "--threads", type=int, default=None, help="torch threads (default: torch's own choice)"
-    )
+    parser.add_argument("--threads", type=int, default=None, help="torch threads (default: torch's own choice)")
     options = parser.parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import torch

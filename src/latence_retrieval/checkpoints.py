@@ -102,7 +102,7 @@ class LazyCheckpoint(Generic[T]):
             self._imports()
             directory = self._locate()
             return self._open(directory), None
-        except Exception as error:  # noqa: BLE001 - kept, and raised to every caller
+        except Exception as error:
             return None, error
 
     def _open(self, directory: Path) -> T:
@@ -124,9 +124,7 @@ class LazyCheckpoint(Generic[T]):
         if directory.is_dir():
             return directory
         if directory.exists():
-            raise ModelError(
-                "model", self.model, "is a file", fix="pass the directory that holds the checkpoint"
-            )
+            raise ModelError("model", self.model, "is a file", fix="pass the directory that holds the checkpoint")
         if not _HUB_ID.fullmatch(self.model):
             raise ModelError(
                 "model", self.model, "no such directory", fix="pass the directory that holds the checkpoint"
@@ -140,9 +138,7 @@ class LazyCheckpoint(Generic[T]):
 
         try:
             return Path(
-                snapshot_download(
-                    self.model, revision=self._revision, local_files_only=not self._allow_download
-                )
+                snapshot_download(self.model, revision=self._revision, local_files_only=not self._allow_download)
             )
         except Exception as error:
             if self._allow_download:

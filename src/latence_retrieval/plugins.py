@@ -23,7 +23,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module, invalidate_caches
 from importlib.metadata import Distribution, EntryPoint, distribution, distributions
@@ -115,9 +115,16 @@ class _Registration:
     error: BaseException | None = None
 
 
+@dataclass(slots=True)
+class _Known:
+    """What was scanned and loaded so far in this process."""
+
+    registry: dict[str, tuple[_Registration, ...]] | None = None
+    targets: dict[str, Callable[..., Any] | BaseException] = field(default_factory=dict)
+
+
 _lock = threading.Lock()
-_registry: dict[str, tuple[_Registration, ...]] | None = None
-_targets: dict[str, Callable[..., Any] | BaseException] = {}
+_known = _Known()
 
 
 def discover() -> tuple[PluginInfo, ...]:
@@ -169,26 +176,24 @@ def create(name: str, **options: Any) -> Any:
 
 def refresh() -> None:
     """Forget the scan and every load result, so that the next call sees what was installed meanwhile."""
-    global _registry
     invalidate_caches()
     with _lock:
-        _registry = None
-        _targets.clear()
+        _known.registry = None
+        _known.targets = {}
 
 
 def _registrations() -> dict[str, tuple[_Registration, ...]]:
     """Return name -> its registrations, scanning the installed distributions at most once."""
-    global _registry
     with _lock:
-        if _registry is None:
+        if _known.registry is None:
             found: dict[str, list[_Registration]] = {}
             for entry in _scan():
                 found.setdefault(entry.name, []).append(entry)
-            _registry = {
+            _known.registry = {
                 name: tuple(sorted(set(entries), key=lambda entry: (entry.distribution, entry.value)))
                 for name, entries in found.items()
             }
-        return _registry
+        return _known.registry
 
 
 def _scan() -> Iterator[_Registration]:
@@ -208,7 +213,7 @@ def _scan() -> Iterator[_Registration]:
                 continue
             seen.add(key)
             winner = distribution(name)
-        except Exception:  # noqa: BLE001, S112 - metadata that cannot be read names no plugin
+        except Exception:  # noqa: S112 - metadata that cannot be read names no plugin
             continue
         yield from _entries(winner, name)
 
@@ -219,7 +224,7 @@ def _entries(dist: Distribution, name: str) -> Iterator[_Registration]:
     try:
         version = dist.version
         points: tuple[EntryPoint, ...] = tuple(dist.entry_points.select(group=GROUP))
-    except Exception as error:  # noqa: BLE001 - whatever a malformed entry_points.txt causes
+    except Exception as error:
         yield _Registration(name, "", name, version, error)
         return
     for point in points:
@@ -249,15 +254,15 @@ def _target(entry: _Registration) -> Callable[..., Any]:
     No lock is held while importing: a plugin may import this module, and two threads that each hold one lock
     and want the other's would wait for ever.
     """
-    outcome = _targets.get(entry.name)
+    outcome = _known.targets.get(entry.name)
     if outcome is None:
         try:
             outcome = _checked(entry)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # noqa: BLE001 - SystemExit from a plugin must not end the program
+        except BaseException as error:
             outcome = error
-        outcome = _targets.setdefault(entry.name, outcome)
+        outcome = _known.targets.setdefault(entry.name, outcome)
     if isinstance(outcome, MissingExtraError):
         raise outcome
     if isinstance(outcome, BaseException):

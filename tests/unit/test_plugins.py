@@ -128,9 +128,7 @@ def test_a_required_package_is_looked_for_but_not_imported(install: Install, tmp
         ),
     ],
 )
-def test_a_broken_plugin_says_why_and_leaves_the_others_ready(
-    install: Install, source: str, said: str
-) -> None:
+def test_a_broken_plugin_says_why_and_leaves_the_others_ready(install: Install, source: str, said: str) -> None:
     install("good", "entry.good = plug_good:make", module="plug_good")
     install("bad", "entry.bad = plug_bad:make", module="plug_bad", source=source)
     assert _info("entry.good").state is PluginState.READY
@@ -184,9 +182,7 @@ def test_unreadable_metadata_elsewhere_does_not_disturb_discovery(install: Insta
     other.mkdir()
     (other / "entry_points.txt").write_text("garbage without a section\n[x]\nno equals\n")
     (tmp_path / "nameless-1.dist-info").mkdir()
-    (tmp_path / "nameless-1.dist-info" / "entry_points.txt").write_bytes(
-        b"[latence.retrieval]\n\xff\xfe = x:y"
-    )
+    (tmp_path / "nameless-1.dist-info" / "entry_points.txt").write_bytes(b"[latence.retrieval]\n\xff\xfe = x:y")
     plugins.refresh()
     assert _info("entry.good").state is PluginState.READY
 

@@ -74,9 +74,7 @@ def _untrained(*, hidden: int, layers: int, positions: int = 512) -> Any:
         intermediate_size=2 * hidden,
         max_position_embeddings=positions,
     )
-    config = ExtractorConfig(
-        model_name="tiny-bert", max_width=4, counting_layer="count_lstm", token_pooling="first"
-    )
+    config = ExtractorConfig(model_name="tiny-bert", max_width=4, counting_layer="count_lstm", token_pooling="first")
     return GLiNER2(config, encoder_config=encoder, tokenizer=tokenizer)
 
 
@@ -133,9 +131,7 @@ def trained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Snapshot:
     """A small alias table and vectors, with the look-ups that a request offers; counts what was asked."""
 
-    def __init__(
-        self, aliases: Mapping[str, int], vectors: Mapping[int, Sequence[float]] | None = None
-    ) -> None:
+    def __init__(self, aliases: Mapping[str, int], vectors: Mapping[int, Sequence[float]] | None = None) -> None:
         self.aliases = {form.casefold(): entity for form, entity in aliases.items()}
         self.vectors = vectors
         self.relation_calls = 0
@@ -150,17 +146,13 @@ class Snapshot:
         def link_spans(spans: Sequence[Span], tier: str) -> TierOutcome:
             known = [(span, self.aliases.get(span.text.casefold())) for span in spans]
             return TierOutcome(
-                tuple(
-                    Link(entity, span.confidence, tier, span) for span, entity in known if entity is not None
-                ),
+                tuple(Link(entity, span.confidence, tier, span) for span, entity in known if entity is not None),
                 tuple(span for span, entity in known if entity is None),
             )
 
         def nearest(embedding: Sequence[float], k: int) -> list[tuple[int, float]]:
             assert self.vectors is not None
-            scored = [
-                (e, sum(a * b for a, b in zip(v, embedding, strict=True))) for e, v in self.vectors.items()
-            ]
+            scored = [(e, sum(a * b for a, b in zip(v, embedding, strict=True))) for e, v in self.vectors.items()]
             return sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:k]
 
         def relation_labels() -> Mapping[str, str | None]:
@@ -178,6 +170,18 @@ class Snapshot:
 
 
 @pytest.fixture
+def make_snapshot() -> type[Snapshot]:
+    """The class, so that test modules import nothing from here."""
+    return Snapshot
+
+
+@pytest.fixture
 def snapshot() -> Snapshot:
     """Two known names."""
     return Snapshot({"Ada Byron": 1, "Acme Works": 2})
+
+
+@pytest.fixture
+def sentences() -> tuple[tuple[str, Mapping[str, Sequence[str]]], ...]:
+    """What the trained checkpoint was taught."""
+    return TRAINED

@@ -7,20 +7,22 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import TRAINED, Snapshot
-from latence_retrieval_gliner2 import Gliner2RelationSignal, Gliner2Tier
 
 from latence_retrieval.errors import InvalidInputError, MissingExtraError, ModelError
 from latence_retrieval.ports.entry_tier import EntryTier
 from latence_retrieval.ports.relation_signal import RelationSignal
+from latence_retrieval_gliner2 import Gliner2RelationSignal, Gliner2Tier
 
 pytest.importorskip("torch", reason="the gliner2 extra is not installed")
 pytest.importorskip("gliner2", reason="the gliner2 extra is not installed")
+
+Sentences = tuple[tuple[str, Mapping[str, Sequence[str]]], ...]
+MakeSnapshot = Callable[..., Any]
 
 RELATIONS: dict[str, str | None] = {"founded by": None, "date of death": "the day on which somebody died"}
 
@@ -72,7 +74,7 @@ def test_an_unusable_argument_is_named(options: dict[str, Any], argument: str) -
     assert caught.value.argument == argument
 
 
-def test_spans_and_relations_take_one_encoder_forward(tiny_checkpoint: Path, snapshot: Snapshot) -> None:
+def test_spans_and_relations_take_one_encoder_forward(tiny_checkpoint: Path, snapshot: Any) -> None:
     tier = Gliner2Tier(model=tiny_checkpoint)
     calls = _count_forwards(tier)
     outcome = tier.enter(snapshot.request("Who founded Acme Works?", relations=RELATIONS))
@@ -83,21 +85,21 @@ def test_spans_and_relations_take_one_encoder_forward(tiny_checkpoint: Path, sna
     assert all(0.0 <= p <= 1.0 for p in outcome.relations.values())
 
 
-def test_relations_are_absent_where_none_stand_around_the_anchors(
-    tiny_checkpoint: Path, snapshot: Snapshot
-) -> None:
+def test_relations_are_absent_where_none_stand_around_the_anchors(tiny_checkpoint: Path, snapshot: Any) -> None:
     assert Gliner2Tier(model=tiny_checkpoint).enter(snapshot.request("Who?")).relations is None
 
 
-def test_relations_can_be_switched_off(tiny_checkpoint: Path, snapshot: Snapshot) -> None:
+def test_relations_can_be_switched_off(tiny_checkpoint: Path, snapshot: Any) -> None:
     tier = Gliner2Tier(model=tiny_checkpoint, relations=False)
     assert tier.enter(snapshot.request("Who?", relations=RELATIONS)).relations is None
     assert snapshot.relation_calls == 0
 
 
-def test_a_trained_model_finds_what_it_was_taught(trained_checkpoint: Path, snapshot: Snapshot) -> None:
+def test_a_trained_model_finds_what_it_was_taught(
+    trained_checkpoint: Path, snapshot: Any, sentences: Sentences
+) -> None:
     tier = Gliner2Tier(model=trained_checkpoint)
-    for text, gold in TRAINED:
+    for text, gold in sentences:
         outcome = tier.enter(snapshot.request(text))
         spans = [link.span for link in outcome.links if link.span] + list(outcome.unlinked)
         found = {(span.label, span.text) for span in spans}
@@ -105,16 +107,16 @@ def test_a_trained_model_finds_what_it_was_taught(trained_checkpoint: Path, snap
         assert all(text[span.start : span.end] == span.text for span in spans)
 
 
-def test_known_spans_link_and_unknown_ones_are_reported(trained_checkpoint: Path, snapshot: Snapshot) -> None:
-    outcome = Gliner2Tier(model=trained_checkpoint).enter(
-        snapshot.request("Is Globex Corp older than Acme Works?")
-    )
+def test_known_spans_link_and_unknown_ones_are_reported(trained_checkpoint: Path, snapshot: Any) -> None:
+    outcome = Gliner2Tier(model=trained_checkpoint).enter(snapshot.request("Is Globex Corp older than Acme Works?"))
     assert [link.entity for link in outcome.links] == [2]
     assert [span.text for span in outcome.unlinked] == ["Globex Corp"]
 
 
-def test_an_unknown_span_goes_to_the_nearest_vector_only_with_an_embedder(trained_checkpoint: Path) -> None:
-    known = Snapshot({}, {7: (1.0, 0.0), 8: (0.0, 1.0)})
+def test_an_unknown_span_goes_to_the_nearest_vector_only_with_an_embedder(
+    trained_checkpoint: Path, make_snapshot: MakeSnapshot
+) -> None:
+    known = make_snapshot({}, {7: (1.0, 0.0), 8: (0.0, 1.0)})
     request = known.request("Who owns Globex Corp?")
     assert not Gliner2Tier(model=trained_checkpoint).enter(request).links
     near = Gliner2Tier(model=trained_checkpoint, embed=lambda text: (0.1, 0.99)).enter(request)
@@ -125,25 +127,25 @@ def test_an_unknown_span_goes_to_the_nearest_vector_only_with_an_embedder(traine
     assert [span.text for span in far.unlinked] == ["Globex Corp"]
 
 
-def test_an_embedder_without_entity_vectors_is_noted(trained_checkpoint: Path) -> None:
+def test_an_embedder_without_entity_vectors_is_noted(trained_checkpoint: Path, make_snapshot: MakeSnapshot) -> None:
     tier = Gliner2Tier(model=trained_checkpoint, embed=lambda text: (1.0,))
-    outcome = tier.enter(Snapshot({}).request("Who owns Globex Corp?"))
+    outcome = tier.enter(make_snapshot({}).request("Who owns Globex Corp?"))
     assert [span.text for span in outcome.unlinked] == ["Globex Corp"]
     assert "no entity vectors" in outcome.notes[0]
 
 
-def test_a_span_never_holds_the_full_stop_that_the_library_adds(tiny_checkpoint: Path) -> None:
+def test_a_span_never_holds_the_full_stop_that_the_library_adds(
+    tiny_checkpoint: Path, make_snapshot: MakeSnapshot
+) -> None:
     tier = Gliner2Tier(model=tiny_checkpoint, span_threshold=0.0)
     for query in ("Acme Works", "x", "where is İstanbul"):
-        outcome = tier.enter(Snapshot({}).request(query))
-        assert all(
-            span.end <= len(query) and span.text == query[span.start : span.end] for span in outcome.unlinked
-        )
+        outcome = tier.enter(make_snapshot({}).request(query))
+        assert all(span.end <= len(query) and span.text == query[span.start : span.end] for span in outcome.unlinked)
 
 
-def test_spans_do_not_overlap(tiny_checkpoint: Path) -> None:
+def test_spans_do_not_overlap(tiny_checkpoint: Path, make_snapshot: MakeSnapshot) -> None:
     outcome = Gliner2Tier(model=tiny_checkpoint, span_threshold=0.0).enter(
-        Snapshot({}).request("Did Grace Hopper work at Initech Labs?")
+        make_snapshot({}).request("Did Grace Hopper work at Initech Labs?")
     )
     for left, right in zip(outcome.unlinked, outcome.unlinked[1:], strict=False):
         assert left.end <= right.start
@@ -152,34 +154,32 @@ def test_spans_do_not_overlap(tiny_checkpoint: Path) -> None:
 @pytest.mark.parametrize(
     "query", ["word " * 5000, "x" * 20_000, "[E] [P] ( ) [SEP_TEXT] [L]", "\u200b\u0301 \x00 ？", "日本"]
 )
-def test_hostile_queries_are_bounded(tiny_checkpoint: Path, query: str) -> None:
+def test_hostile_queries_are_bounded(tiny_checkpoint: Path, query: str, make_snapshot: MakeSnapshot) -> None:
     hostile = {f"label {i} [L] (": "words " * 50 for i in range(300)}
     outcome = Gliner2Tier(model=tiny_checkpoint).enter(
-        Snapshot({}).request(query, types=tuple(f"type {i}" for i in range(500)), relations=hostile)
+        make_snapshot({}).request(query, types=tuple(f"type {i}" for i in range(500)), relations=hostile)
     )
     assert any("labels" in note for note in outcome.notes)
 
 
-def test_what_does_not_fit_the_encoder_is_cut_and_noted(short_checkpoint: Path) -> None:
+def test_what_does_not_fit_the_encoder_is_cut_and_noted(short_checkpoint: Path, make_snapshot: MakeSnapshot) -> None:
     relations = {f"relation number {i}": None for i in range(40)}
     outcome = Gliner2Tier(model=short_checkpoint).enter(
-        Snapshot({}).request("Who founded Acme Works and when did that happen?", relations=relations)
+        make_snapshot({}).request("Who founded Acme Works and when did that happen?", relations=relations)
     )
     assert outcome.relations is not None
     assert 0 < len(outcome.relations) < 40
-    assert list(outcome.relations) and set(outcome.relations) < set(relations)
+    assert set(outcome.relations) < set(relations)
     assert any("relation labels fit" in note for note in outcome.notes)
 
 
 def test_the_snapshots_types_are_the_default_labels(
-    tiny_checkpoint: Path, snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+    tiny_checkpoint: Path, snapshot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
     tier = Gliner2Tier(model=tiny_checkpoint)
     read = tier.extractor.read
-    monkeypatch.setattr(
-        tier.extractor, "read", lambda *a, **k: asked.append(list(k["labels"])) or read(*a, **k)
-    )
+    monkeypatch.setattr(tier.extractor, "read", lambda *a, **k: asked.append(list(k["labels"])) or read(*a, **k))
     tier.enter(snapshot.request("Who?", types=("drug", "gene")))
     tier.enter(snapshot.request("Who?", types=()))
     assert asked[0] == ["drug", "gene"]
@@ -203,7 +203,10 @@ def test_the_signal_scores_every_label(tiny_checkpoint: Path) -> None:
 
 
 def test_eight_threads_share_one_load_and_agree(
-    trained_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+    trained_checkpoint: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_snapshot: MakeSnapshot,
+    sentences: Sentences,
 ) -> None:
     import gliner2
 
@@ -219,8 +222,8 @@ def test_eight_threads_share_one_load_and_agree(
     answers: list[tuple[str, Any]] = []
 
     def work() -> None:
-        for text, _ in TRAINED:
-            outcome = tier.enter(Snapshot({}).request(text, relations=RELATIONS))
+        for text, _ in sentences:
+            outcome = tier.enter(make_snapshot({}).request(text, relations=RELATIONS))
             spans = [(s.start, s.end, s.label, round(s.confidence, 4)) for s in outcome.unlinked]
             relations = {k: round(v, 4) for k, v in (outcome.relations or {}).items()}
             answers.append((text, (spans, relations)))
@@ -231,8 +234,8 @@ def test_eight_threads_share_one_load_and_agree(
     for thread in threads:
         thread.join()
     assert loads == [1]
-    assert len(answers) == 8 * len(TRAINED)
-    for text, _ in TRAINED:
+    assert len(answers) == 8 * len(sentences)
+    for text, _ in sentences:
         first, *others = [answer for asked, answer in answers if asked == text]
         assert all(other == first for other in others)
 
@@ -262,22 +265,20 @@ def _remote_code(path: Path) -> None:
     ids=["no config", "no weights", "no tokenizer", "corrupt weights", "remote code"],
 )
 def test_a_damaged_checkpoint_is_one_error_that_names_the_argument(
-    tiny_checkpoint: Path, tmp_path: Path, damage: Callable[[Path], None]
+    tiny_checkpoint: Path, tmp_path: Path, damage: Callable[[Path], None], make_snapshot: MakeSnapshot
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tiny_checkpoint, copy)
     damage(copy)
     tier = Gliner2Tier(model=copy)
-    for attempt in (tier.warm_up, lambda: tier.enter(Snapshot({}).request("Who?"))):
+    for attempt in (tier.warm_up, lambda: tier.enter(make_snapshot({}).request("Who?"))):
         with pytest.raises(ModelError) as caught:
             attempt()
         assert caught.value.argument == "model"
         assert str(copy) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "model", ["/no/such/directory", "./nowhere", "a/b/c", "owner/never-cached", "never-cached"]
-)
+@pytest.mark.parametrize("model", ["/no/such/directory", "./nowhere", "a/b/c", "owner/never-cached", "never-cached"])
 def test_a_missing_checkpoint_is_one_error_at_once(model: str) -> None:
     with pytest.raises(ModelError, match="model="):
         Gliner2Tier(model=model).warm_up()
@@ -289,15 +290,17 @@ def test_a_file_is_not_a_checkpoint(tmp_path: Path) -> None:
         Gliner2Tier(model=tmp_path / "weights.bin").warm_up()
 
 
-def test_a_repaired_checkpoint_loads_at_the_next_warm_up(tiny_checkpoint: Path, tmp_path: Path) -> None:
+def test_a_repaired_checkpoint_loads_at_the_next_warm_up(
+    tiny_checkpoint: Path, tmp_path: Path, make_snapshot: MakeSnapshot
+) -> None:
     tier = Gliner2Tier(model=tmp_path / "later")
     with pytest.raises(ModelError):
         tier.warm_up()
     shutil.copytree(tiny_checkpoint, tmp_path / "later")
     with pytest.raises(ModelError):
-        tier.enter(Snapshot({}).request("Who?"))
+        tier.enter(make_snapshot({}).request("Who?"))
     tier.warm_up()
-    tier.enter(Snapshot({}).request("Who?"))
+    tier.enter(make_snapshot({}).request("Who?"))
 
 
 def test_an_unusable_device_is_named(tiny_checkpoint: Path) -> None:
@@ -307,11 +310,11 @@ def test_an_unusable_device_is_named(tiny_checkpoint: Path) -> None:
 
 @pytest.mark.parametrize("package", ["torch", "transformers", "peft", "gliner2"])
 def test_an_absent_package_is_the_install_line(
-    tiny_checkpoint: Path, package: str, monkeypatch: pytest.MonkeyPatch
+    tiny_checkpoint: Path, package: str, monkeypatch: pytest.MonkeyPatch, make_snapshot: MakeSnapshot
 ) -> None:
     for name in [n for n in sys.modules if n.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, package, None)
     tier = Gliner2Tier(model=tiny_checkpoint, revision=f"without-{package}")
     with pytest.raises(MissingExtraError, match=r"latence-retrieval\[gliner2\]"):
-        tier.enter(Snapshot({}).request("Who?"))
+        tier.enter(make_snapshot({}).request("Who?"))

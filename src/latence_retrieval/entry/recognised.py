@@ -178,7 +178,9 @@ def _as_mapping(labels: Sequence[str] | Mapping[str, str | None] | None) -> dict
     given = dict(labels) if isinstance(labels, Mapping) else dict.fromkeys(labels)
     if isinstance(labels, str) or not given or not all(isinstance(k, str) and k.strip() for k in given):
         raise InvalidInputError(
-            "labels", f"is {labels!r}", fix="pass a list of non-empty label strings, or None for the snapshot's"
+            "labels",
+            f"is {labels!r}",
+            fix="pass a list of non-empty label strings, or None for the snapshot's",
         )
     return given
 

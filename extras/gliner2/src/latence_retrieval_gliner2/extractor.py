@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from latence_retrieval.checkpoints import LazyCheckpoint
+from latence_retrieval.entry.recognised import Recognition
 from latence_retrieval.errors import InvalidInputError, ModelError, needs_extra
 from latence_retrieval.ports.entry_tier import Span
 
-__all__ = ["Extractor", "Reading", "shared_extractor"]
+__all__ = ["Extractor", "shared_extractor"]
 
 MAX_TOKENS = 512
 """Positions that a BERT-like encoder has; a checkpoint whose encoder has fewer is held to those."""
@@ -25,18 +26,6 @@ MARGIN_TOKENS = 16
 """What separators, the task's name and the parentheses around each label list take, rounded up."""
 
 _TASK = "relation"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one forward pass gave.
-
-    `relations` is None where no label was asked; a label that did not fit into the encoder is left out of it.
-    """
-
-    spans: tuple[Span, ...] = ()
-    relations: Mapping[str, float] | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +70,7 @@ class Extractor:
         labels: Mapping[str, str | None],
         relations: Mapping[str, str | None],
         threshold: float,
-    ) -> Reading:
+    ) -> Recognition:
         """Recognise spans and score relation labels, both in one encoder forward.
 
         Args:
@@ -96,21 +85,19 @@ class Extractor:
         loaded = self.checkpoint.get()
         words, labels, relations, notes = _fit(loaded, text, labels, relations)
         if not labels and not relations:
-            return Reading(notes=notes)
+            return Recognition(notes=notes)
         schema = loaded.model.create_schema()
         if labels:
-            schema = schema.entities({k: v if v else {} for k, v in labels.items()})
+            schema = schema.entities({k: v or {} for k, v in labels.items()})
         if relations:
-            described = {label: text for label, text in relations.items() if text}
+            described = {label: words for label, words in relations.items() if words}
             more = {"label_descriptions": described} if described else {}
-            schema = schema.classification(
-                _TASK, list(relations), multi_label=True, cls_threshold=0.0, **more
-            )
+            schema = schema.classification(_TASK, list(relations), multi_label=True, cls_threshold=0.0, **more)
         found = loaded.model.extract(
             text, schema, threshold=threshold, include_confidence=True, include_spans=True, max_len=words
         )
         scores = {item["label"]: _probability(item["confidence"]) for item in found.get(_TASK) or ()}
-        return Reading(_spans(found.get("entities") or {}, text), scores if relations else None, notes)
+        return Recognition(_spans(found.get("entities") or {}, text), scores if relations else None, notes)
 
     def _load(self, directory: Path) -> _Loaded:
         import torch
@@ -249,6 +236,4 @@ def shared_extractor(
                 )
             return known
     except TypeError:  # not a path: the extractor says so by name
-        return Extractor(
-            model, device=device, threads=threads, allow_download=allow_download, revision=revision
-        )
+        return Extractor(model, device=device, threads=threads, allow_download=allow_download, revision=revision)

@@ -53,10 +53,13 @@ class Gliner2RelationSignal:
     ) -> Mapping[str, float] | None:
         """Return the probability of each label that fits into the encoder; None where no label is given.
 
+        The model reads the words of the query, so `embedding` is not looked at.
+
         Raises:
             MissingExtraError: a package of the extra is absent.
             ModelError: the checkpoint is missing or cannot be opened.
         """
+        del embedding
         if not labels:
             return None
         return self.extractor.read(query, labels={}, relations=labels, threshold=1.0).relations

@@ -1,0 +1,71 @@
+"""The relation signal without a model, over a real snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from latence_retrieval.build.build import build_sidecar
+from latence_retrieval.ports.relation_signal import RelationSignal
+from latence_retrieval.sidecar.read import Sidecar
+from latence_retrieval.utility.relation import (
+    COSINE_CEILING,
+    COSINE_FLOOR,
+    EmbeddingRelationSignal,
+    relation_score,
+)
+
+CHUNKS = [{"id": "c1", "text": "Ann wed Bob in Rome.", "title": "Ann"}, {"id": "c2", "text": "Bob.", "title": "Bob"}]
+ENTITIES = [{"id": "ann", "name": "Ann"}, {"id": "bob", "name": "Bob"}]
+FACTS = [
+    {"relation": "spouse", "members": ["ann", "bob"], "chunk": "c1"},
+    {"relation": "unvectored", "members": ["ann", "bob"], "chunk": "c1"},
+]
+RELATIONS = [{"label": "spouse", "description": "married to"}, {"label": "birthplace"}]
+
+
+def _built(path: Path, **more: Any) -> Sidecar:
+    build_sidecar(path, chunks=CHUNKS, entities=ENTITIES, facts=FACTS, relations=RELATIONS, **more)
+    return Sidecar.open(path)
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Iterator[Sidecar]:
+    with _built(tmp_path / "snapshot", relation_vectors=[[1.0, 0.0], [0.0, 1.0]], embedding_model="test") as sidecar:
+        yield sidecar
+
+
+def test_it_fits_its_port(snapshot: Sidecar) -> None:
+    assert isinstance(EmbeddingRelationSignal(snapshot), RelationSignal)
+
+
+def test_the_relation_nearest_to_the_question_scores_highest(snapshot: Sidecar) -> None:
+    labels = {"spouse": None, "birthplace": None}
+    scores = EmbeddingRelationSignal(snapshot).relation_scores("whom did Ann wed?", labels, [0.98, 0.199])
+    assert scores is not None
+    assert scores["spouse"] == 1.0
+    assert scores["birthplace"] == pytest.approx((0.199 - COSINE_FLOOR) / (COSINE_CEILING - COSINE_FLOOR), abs=1e-5)
+
+
+def test_a_label_without_a_vector_scores_nothing_and_an_unknown_one_is_left_out(snapshot: Sidecar) -> None:
+    scores = EmbeddingRelationSignal(snapshot).relation_scores("q", {"unvectored": None, "strange": None}, [1.0, 0.0])
+    assert scores == {"unvectored": 0.0}
+
+
+def test_it_is_absent_without_an_embedding_or_labels(snapshot: Sidecar) -> None:
+    signal = EmbeddingRelationSignal(snapshot)
+    assert signal.relation_scores("q", {"spouse": None}, None) is None
+    assert signal.relation_scores("q", {}, [1.0, 0.0]) is None
+
+
+def test_it_is_absent_where_the_snapshot_has_no_relation_vectors(tmp_path: Path) -> None:
+    with _built(tmp_path / "bare") as sidecar:
+        assert EmbeddingRelationSignal(sidecar).relation_scores("q", {"spouse": None}, [1.0, 0.0]) is None
+
+
+@pytest.mark.parametrize(("cosine", "score"), [(-1.0, 0.0), (COSINE_FLOOR, 0.0), (COSINE_CEILING, 1.0), (1.0, 1.0)])
+def test_a_score_stays_within_zero_and_one(cosine: float, score: float) -> None:
+    assert relation_score(cosine) == pytest.approx(score)
