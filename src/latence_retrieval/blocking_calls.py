@@ -16,9 +16,33 @@ __all__ = ["run_blocking"]
 
 T = TypeVar("T")
 
-_lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
-_owner: tuple[int, threading.Thread] | None = None  # process and thread: a forked child starts its own
+
+class _LoopThread:
+    """One event loop in a thread of its own, started when it is first needed; a forked child starts its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._process = 0
+
+    def running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            alive = self._thread is not None and self._thread.is_alive() and self._process == os.getpid()
+            if self._loop is None or not alive:
+                self._loop = asyncio.new_event_loop()
+                self._process = os.getpid()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="latence-retrieval-blocking", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def is_current_thread(self) -> bool:
+        return threading.current_thread() is self._thread
+
+
+_thread = _LoopThread()
 
 
 def run_blocking(call: Coroutine[Any, Any, T]) -> T:
@@ -31,19 +55,7 @@ def run_blocking(call: Coroutine[Any, Any, T]) -> T:
     Raises:
         RuntimeError: called from the very loop that runs these calls, which would wait for itself.
     """
-    loop = _running_loop()
-    if _owner is not None and threading.current_thread() is _owner[1]:
+    if _thread.is_current_thread():
         call.close()
         raise RuntimeError("a blocking call inside another one would wait for itself; await the asynchronous method")
-    return asyncio.run_coroutine_threadsafe(call, loop).result()
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
-    global _loop, _owner
-    with _lock:
-        if _loop is None or _owner is None or _owner[0] != os.getpid() or not _owner[1].is_alive():
-            _loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=_loop.run_forever, name="latence-retrieval-blocking", daemon=True)
-            thread.start()
-            _owner = (os.getpid(), thread)
-        return _loop
+    return asyncio.run_coroutine_threadsafe(call, _thread.running()).result()

@@ -52,8 +52,8 @@ class ChunkRetriever:
     def lexical_only(cls, *, chunks: ChunkReader) -> Self:
         """Return a retriever without embeddings; its default mode is lexical, any other raises."""
         retriever = cls.__new__(cls)
-        retriever._embeddings = None
-        retriever._chunks = chunks
+        retriever._embeddings = None  # noqa: SLF001 - of this very class
+        retriever._chunks = chunks  # noqa: SLF001
         return retriever
 
     async def retrieve_chunks(
@@ -99,7 +99,7 @@ class ChunkRetriever:
                 self._nearest(query, tenant, depth, where, embedding),
                 self._chunks.match_chunks(tenant, query, depth, where=where),
             )
-        return await self._result(query, tenant, k, chosen, semantic, lexical)
+        return await self._result(query, tenant, semantic, lexical, k=k, mode=chosen)
 
     def retrieve_chunks_blocking(
         self,
@@ -134,10 +134,11 @@ class ChunkRetriever:
         self,
         query: str,
         tenant: TenantId,
-        k: int,
-        mode: RetrievalMode,
         semantic: list[Ranked] | None,
         lexical: list[Ranked] | None,
+        *,
+        k: int,
+        mode: RetrievalMode,
     ) -> ChunkRetrievalResult:
         fused = fuse_channels(semantic, lexical, k)
         answered = await self._chunks.chunks(tenant, [place.id for place in fused]) if fused else []

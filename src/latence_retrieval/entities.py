@@ -99,9 +99,9 @@ class Retriever:
         Its default mode is lexical; asking it for another raises `InvalidInputError`.
         """
         retriever = cls.__new__(cls)
-        retriever._semantic = None
-        retriever._entities = entities
-        retriever._lexical = lexical or LexicalSettings()
+        retriever._semantic = None  # noqa: SLF001 - of this very class
+        retriever._entities = entities  # noqa: SLF001
+        retriever._lexical = lexical or LexicalSettings()  # noqa: SLF001
         return retriever
 
     async def retrieve(
@@ -149,7 +149,7 @@ class Retriever:
                 self._vectors(query, tenant, depth, entity_types, embedding),
                 self._names(query, tenant, depth, entity_types),
             )
-        return await self._result(query, tenant, k, chosen, semantic, names)
+        return await self._result(query, tenant, semantic, names, k=k, mode=chosen)
 
     def retrieve_blocking(
         self,
@@ -207,10 +207,11 @@ class Retriever:
         self,
         query: str,
         tenant: TenantId,
-        k: int,
-        mode: RetrievalMode,
         semantic: list[Ranked] | None,
         names: list[tuple[Entity, NameMatch]] | None,
+        *,
+        k: int,
+        mode: RetrievalMode,
     ) -> RetrievalResult:
         lexical = None if names is None else [Ranked(entity.id, match.score) for entity, match in names]
         held = {entity.id: entity for entity, _ in names or ()}
@@ -226,9 +227,7 @@ class Retriever:
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),
-            matches=tuple(
-                _scored(held[place.id], place, matches.get(place.id)) for place in fused if place.id in held
-            ),
+            matches=tuple(_scored(held[place.id], place, matches.get(place.id)) for place in fused if place.id in held),
         )
 
 

@@ -117,9 +117,7 @@ async def embed_query(
     return checked_embedding(vectors[0], dimension, "embeddings.embed(query)")
 
 
-async def both(
-    first: Coroutine[Any, Any, First], second: Coroutine[Any, Any, Second]
-) -> tuple[First, Second]:
+async def both(first: Coroutine[Any, Any, First], second: Coroutine[Any, Any, Second]) -> tuple[First, Second]:
     """Run two channels at once; where one fails, cancel the other and raise what it raised."""
     tasks = asyncio.create_task(first), asyncio.create_task(second)
     try:
@@ -129,9 +127,7 @@ async def both(
             task.cancel()
 
 
-def fuse_channels(
-    semantic: Sequence[Ranked] | None, lexical: Sequence[Ranked] | None, k: int
-) -> list[Fused]:
+def fuse_channels(semantic: Sequence[Ranked] | None, lexical: Sequence[Ranked] | None, k: int) -> list[Fused]:
     """Fuse the rankings of the channels that ran and return the best `k`."""
     rankings = [ranking for ranking in (semantic, lexical) if ranking is not None]
     by_vector = _first_scores(semantic)

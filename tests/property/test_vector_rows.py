@@ -49,14 +49,20 @@ def test_nearest_equals_a_full_sort(changes, query, k, allowed):
         assert rows.nearest(query, k, allowed=allowed) == naive(held, query, k, allowed)
 
 
-def test_numpy_and_the_standard_library_agree_to_the_last_bit_on_many_near_ties():
+@pytest.mark.parametrize("noise", [1e-4, 0.3])
+def test_numpy_and_the_standard_library_agree_to_the_last_bit_on_near_ties_and_apart(noise):
     pytest.importorskip("numpy")
     draw = random.Random(3)
     centre = [draw.gauss(0, 1) for _ in range(48)]
     plain, fast = VectorRows(48, use_numpy=False), VectorRows(48, use_numpy=True)
     for number in range(400):
-        vector = [value + draw.gauss(0, 1e-4) for value in centre]
+        vector = [value + draw.gauss(0, noise) for value in centre]
         for rows in (plain, fast):
             rows.put(f"{number:03}", vector)
+    allowed = [f"{number:03}" for number in range(250, 400)]
     for k in (1, 7, 399, 400, 500):
         assert plain.nearest(centre, k) == fast.nearest(centre, k)
+        assert plain.nearest(centre, k, allowed=allowed) == fast.nearest(centre, k, allowed=allowed)
+        assert [i for i, _ in fast.nearest(centre, 400) if i in allowed][:k] == [
+            i for i, _ in fast.nearest(centre, k, allowed=allowed)
+        ]

@@ -319,9 +319,7 @@ def test_a_dangling_match_is_skipped_and_the_good_one_behind_it_stays(double):
 
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
 def test_nothing_moves_up_for_a_dangling_match(mode):
-    made = retriever(
-        [(entity("a", "A"), (0.0, 1.0)), (entity("c", "C"), (0.6, 1.0))], dangling=[("b", (0.3, 1.0))]
-    )
+    made = retriever([(entity("a", "A"), (0.0, 1.0)), (entity("c", "C"), (0.6, 1.0))], dangling=[("b", (0.3, 1.0))])
     assert ids(retrieve(made, "north", k=2, mode=mode)) == ["a"]
 
 
@@ -351,7 +349,10 @@ def test_two_tenants_with_the_same_id_see_their_own_entity(mode, double):
     add(*made.stores, "globex", [(entity("1", "North Theirs"), (0.0, 1.0)), (entity("2", "North Two"), (0.0, 1.0))])
 
     assert [m.entity.name for m in retrieve(made, "north", mode=mode).matches] == ["North Ours"]
-    assert {m.entity.name for m in retrieve(made, "north", "globex", mode=mode).matches} == {"North Theirs", "North Two"}
+    assert {m.entity.name for m in retrieve(made, "north", "globex", mode=mode).matches} == {
+        "North Theirs",
+        "North Two",
+    }
     assert retrieve(made, "north", "nobody", mode=mode).matches == ()
 
 

@@ -37,7 +37,7 @@ class KeyKind(StrEnum):
     FORM = "="
     PREFIX = "p"
     SOUNDEX = "s"
-    TOKEN = "t"
+    TOKEN = "t"  # noqa: S105 - a kind of key
     END = "e"
     ACRONYM = "a"
 
@@ -116,10 +116,7 @@ def content_tokens(tokens: Sequence[Token]) -> list[str]:
 
     In scripts without spaces, every two neighbouring characters are a token here.
     """
-    found: list[str] = []
-    for token in tokens:
-        if not is_spaceless(token.form) and token.form not in FUNCTION_WORDS:
-            found.append(token.form)
+    found = [token.form for token in tokens if not is_spaceless(token.form) and token.form not in FUNCTION_WORDS]
     for left, right in pairwise(tokens):
         if left.end == right.start and is_spaceless(left.form) and is_spaceless(right.form):
             found.append(left.form + right.form)

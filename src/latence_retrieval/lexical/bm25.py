@@ -20,9 +20,11 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
+from typing import Any
 
 from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.lexical.postings import PostingList, PostingSource
+from latence_retrieval.order import by_score
 
 __all__ = ["DEFAULT_B", "DEFAULT_K1", "Bm25", "inverse_document_frequency"]
 
@@ -89,16 +91,8 @@ class Bm25:
         if k == 0:
             return []
         found = self._candidates(self._weighted(terms), k, allowed)
-        if len(found) > k:
-            least = heapq.nlargest(k, found.values())[-1]
-            found = {number: score for number, score in found.items() if score >= least}
-        numbers = sorted(found)
-        if ids is None:
-            numbers.sort(key=lambda number: -found[number])
-        else:
-            id_of = dict(zip(numbers, ids(numbers), strict=True))
-            numbers.sort(key=lambda number: (-found[number], id_of[number]))
-        return [(number, found[number]) for number in numbers[:k]]
+        best = by_score(found, ids or _as_they_are, limit=k)
+        return [(number, found[number]) for number in best]
 
     def scores(self, terms: Sequence[str], numbers: Sequence[int]) -> list[float]:
         """Return the exact score of each of `numbers`, in their order; 0.0 where a chunk holds no term.
@@ -130,9 +124,7 @@ class Bm25:
         weighted.sort(key=lambda pair: (pair[0].document_frequency, pair[0].term))
         return weighted
 
-    def _candidates(
-        self, weighted: Sequence[_Weighted], k: int, allowed: Container[int] | None
-    ) -> dict[int, float]:
+    def _candidates(self, weighted: Sequence[_Weighted], k: int, allowed: Container[int] | None) -> dict[int, float]:
         """Score every chunk that may be among the best `k`: MaxScore, a term at a time.
 
         Turtle and Flood (1995), "Query evaluation: strategies and optimizations". Rare terms open candidates.
@@ -150,7 +142,7 @@ class Bm25:
                 for number, frequency, length in self._source.find([found], sorted(sums))[0]:
                     sums[number] += weight * frequency / (frequency + scale + slope * length)
             else:
-                self._add_list(sums, found, weight, scale, slope, allowed)
+                self._add_list(sums, (found, weight), (scale, slope), allowed)
             if len(sums) >= k and still[place + 1] > 0.0:
                 threshold = heapq.nlargest(k, sums.values())[-1]
         return sums
@@ -158,13 +150,12 @@ class Bm25:
     def _add_list(
         self,
         sums: dict[int, float],
-        found: PostingList,
-        weight: float,
-        scale: float,
-        slope: float,
+        weighted: _Weighted,
+        norm: tuple[float, float],
         allowed: Container[int] | None,
     ) -> None:
         """Add one whole list to the sums."""
+        (found, weight), (scale, slope) = weighted, norm
         for block in self._source.blocks(found):
             numbers, frequencies, lengths = block.columns()
             parts = [
@@ -180,6 +171,11 @@ class Bm25:
                     sums[number] = known(number, 0.0) + part
             else:
                 sums.update(pairs)
+
+
+def _as_they_are(numbers: Sequence[int]) -> Sequence[Any]:
+    """Stand in for ids, where numbers decide ties."""
+    return numbers
 
 
 def _bound(found: PostingList, weight: float, scale: float, slope: float) -> float:

@@ -6,6 +6,7 @@ import heapq
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 __all__ = ["best_candidates"]
 
@@ -13,25 +14,32 @@ _SMALL_LIST = 512  # shorter lists are always taken whole
 
 
 def best_candidates(
-    lists: Iterable[Sequence[int]], limit: int, *, total: int, ids: Callable[[Sequence[int]], Sequence[str]]
+    lists: Iterable[Sequence[int]],
+    limit: int,
+    *,
+    total: int,
+    ids: Callable[[Sequence[int]], Sequence[str]],
+    allowed: Callable[[Sequence[int]], Sequence[int]] | None = None,
 ) -> list[int]:
-    """Return the numbers that share the most telling keys.
+    """Return the numbers that share the most telling keys, best first.
 
-    A key weighs ln(1 + total / bearers). The sum over shared keys decides, then the id. A long list adds no new
-    candidate once `limit` candidates already weigh more than the lists still to come could give.
+    A key weighs ln(1 + total / bearers). The sum over shared keys decides, then the id. Without a filter, a long
+    list adds no new candidate once `limit` candidates already weigh more than the lists still to come could give.
 
     Args:
         lists: for each key that the query shares with any entity, its bearers, ascending; never empty.
         limit: how many to return at most.
         total: number of entities.
         ids: gives entity ids; asked only for those that are equal at the cut.
+        allowed: gives those of some numbers that a filter lets through; asked group by group, best first, until
+            there are enough.
     """
     ordered = sorted(lists, key=len)
     weights = [math.log1p(total / len(numbers)) for numbers in ordered]
     still = math.fsum(weights)
     sums: dict[int, float] = {}
     for numbers, weight in zip(ordered, weights, strict=True):
-        if len(numbers) > _SMALL_LIST and len(sums) >= limit and _least(sums, limit) > still:
+        if allowed is None and len(numbers) > _SMALL_LIST and len(sums) >= limit and _least(sums, limit) > still:
             for number in sums:
                 place = bisect_left(numbers, number)
                 if place < len(numbers) and numbers[place] == number:
@@ -43,20 +51,32 @@ def best_candidates(
         else:
             sums = dict.fromkeys(numbers, weight)
         still -= weight
-    return _cut(sums, limit, ids)
+    if allowed is None and len(sums) > limit > 0:
+        least = _least(sums, limit)
+        sums = {number: value for number, value in sums.items() if value >= least}
+    return _best(sums, limit, ids, allowed)
 
 
 def _least(sums: dict[int, float], limit: int) -> float:
-    return heapq.nlargest(limit, sums.values())[-1]
+    return heapq.nlargest(limit, sums.values())[-1] if limit else math.inf
 
 
-def _cut(sums: dict[int, float], limit: int, ids: Callable[[Sequence[int]], Sequence[str]]) -> list[int]:
-    if len(sums) <= limit:
-        return sorted(sums)
-    least = _least(sums, limit)
-    kept = sorted(number for number, value in sums.items() if value > least)
-    tied = sorted(number for number, value in sums.items() if value == least)
-    if len(kept) + len(tied) > limit:
-        id_of = dict(zip(tied, ids(tied), strict=True))
-        tied.sort(key=lambda number: id_of[number])
-    return kept + tied[: limit - len(kept)]
+def _best(
+    sums: dict[int, float],
+    limit: int,
+    ids: Callable[[Sequence[int]], Sequence[str]],
+    allowed: Callable[[Sequence[int]], Sequence[int]] | None,
+) -> list[int]:
+    best: list[int] = []
+    ordered = sorted(sums, key=lambda number: (-sums[number], number))
+    for _, group in groupby(ordered, key=lambda number: sums[number]):
+        if len(best) >= limit:
+            break
+        tied = list(group)
+        if allowed is not None:
+            tied = list(allowed(tied))
+        if len(best) + len(tied) > limit:
+            id_of = dict(zip(tied, ids(tied), strict=True))
+            tied.sort(key=lambda number: id_of[number])
+        best += tied
+    return best[:limit]

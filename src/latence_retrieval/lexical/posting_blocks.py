@@ -58,9 +58,7 @@ class SparseBlock:
 
     __slots__ = ("base", "frequencies", "lengths", "offsets")
 
-    def __init__(
-        self, base: int, offsets: Sequence[int], frequencies: Sequence[int], lengths: Sequence[int]
-    ) -> None:
+    def __init__(self, base: int, offsets: Sequence[int], frequencies: Sequence[int], lengths: Sequence[int]) -> None:
         """Take parallel columns; a chunk number is `base` plus its offset."""
         self.base = base
         self.offsets = offsets
@@ -121,18 +119,14 @@ class DenseBlock:
         if numbers and numbers[-1] >= base + self.span:
             numbers = numbers[: bisect_left(numbers, base + self.span)]
         shift = self.start - base
-        return self._with_lengths(
-            [(number, frequency) for number in numbers if (frequency := value[number + shift])]
-        )
+        return self._with_lengths([(number, frequency) for number in numbers if (frequency := value[number + shift])])
 
     def _with_lengths(self, found: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
         value, low = self.value, self.start - self.base + self.span
         if not self.wide:
             return [(number, frequency, value[number + low]) for number, frequency in found]
         high = low + self.span
-        return [
-            (number, frequency, value[number + low] | value[number + high] << 8) for number, frequency in found
-        ]
+        return [(number, frequency, value[number + low] | value[number + high] << 8) for number, frequency in found]
 
 
 def encode_block(numbers: Sequence[int], frequencies: Sequence[int], lengths: Sequence[int]) -> bytes:

@@ -1,13 +1,13 @@
-"""Posting lists: their rows in `Table.TERM`, and the narrow protocol that BM25 ranks over.
+r"""Posting lists: their rows in `Table.TERM`, and the narrow protocol that BM25 ranks over.
 
-A list says in which chunks a term occurs. It is cut into blocks of at most `posting_blocks.BLOCK_SIZE` postings, ascending by
-chunk number, so that a reader who wants sixty chunks out of a million decodes only the blocks that hold them.
+A list says in which chunks a term occurs. It is cut into blocks of at most `posting_blocks.BLOCK_SIZE` postings,
+ascending by chunk number, so that a reader who wants sixty chunks out of a million decodes only those that hold them.
 
 Rows of `Table.TERM`, in key order (a term never contains a NUL, so the order is by term, then by block):
 
-    b"\\0"                          the statistics of the table (`PostingStats`)
-    term + b"\\0" + block (u32 BE)  one block; only where the list has more than one
-    term + b"\\0" + b"\\xff" * 4      the head: document frequency, impacts, first chunk number of each block;
+    b"\0"                          the statistics of the table (`PostingStats`)
+    term + b"\0" + block (u32 BE)  one block; only where the list has more than one
+    term + b"\0" + b"\xff" * 4      the head: document frequency, impacts, first chunk number of each block;
                                    a list of one block stands in its head, so that a rare term costs one read
 
 The head comes last so that a list is written as a stream, in memory that does not grow with its length.
@@ -153,10 +153,7 @@ class KeyValuePostings:
     def lists(self, terms: Sequence[str]) -> list[PostingList | None]:
         """Read the heads in one batch."""
         values = self._reader.get_many(Table.TERM, [head_key(term_bytes(term)) for term in terms])
-        return [
-            None if value is None else decode_head(term, value)
-            for term, value in zip(terms, values, strict=True)
-        ]
+        return [None if value is None else decode_head(term, value) for term, value in zip(terms, values, strict=True)]
 
     def blocks(self, posting_list: PostingList) -> Iterator[PostingBlock]:
         """Read the blocks one by one, so that a caller who stops early pays no more."""

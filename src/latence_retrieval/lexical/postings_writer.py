@@ -1,10 +1,10 @@
 """Writes posting lists in bounded memory: counts chunk by chunk, spills sorted runs, merges them as a stream.
 
-    writer = PostingsWriter(analyser=ANALYSERS["english-1"])
-    for number, text in chunks:          # numbers ascend
-        writer.add(number, text)
-    store.put_many(Table.TERM, writer.rows())   # then writer.stats is final
-    writer.close()                       # removes the temporary files; also a context manager
+Use:
+    with PostingsWriter(analyser=ANALYSERS["english-1"]) as writer:
+        for number, text in chunks:                 # numbers ascend
+            writer.add(number, text)
+        store.put_many(Table.TERM, writer.rows())   # then writer.stats is final
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class MemoryChunkStore:
         self,
         dimension: int | None = None,
         *,
-        analyser: Analyser = ANALYSERS["plain-1"],
+        analyser: Analyser = ANALYSERS["english-1"],
         use_numpy: bool | None = None,
     ) -> None:
         """Start empty.
@@ -87,9 +87,7 @@ class MemoryChunkStore:
         """Length of the stored vectors; None for a store without."""
         return self._dimension
 
-    async def put_chunks(
-        self, tenant: TenantId, rows: Sequence[tuple[Chunk, Sequence[float] | None]]
-    ) -> None:
+    async def put_chunks(self, tenant: TenantId, rows: Sequence[tuple[Chunk, Sequence[float] | None]]) -> None:
         """Store chunks with their vectors; all or, where one has another dimension, none."""
         for _, vector in rows:
             if vector is not None and len(vector) != self._dimension:

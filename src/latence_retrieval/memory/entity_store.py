@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from latence_retrieval.lexical.blocking import name_keys
 from latence_retrieval.lexical.candidates import best_candidates
@@ -51,22 +52,23 @@ class _Names:
             if not bearers:
                 del self.bearers[key]
 
-    def candidates(
-        self, keys: Sequence[str], limit: int, entity_types: Collection[str] | None
-    ) -> list[Entity]:
-        lists: list[Sequence[int]] = [self.bearers[key] for key in keys if key in self.bearers]
-        total = len(self.by_number)
+    def candidates(self, keys: Sequence[str], limit: int, entity_types: Collection[str] | None) -> list[Entity]:
+        allowed: Callable[[Sequence[int]], Sequence[int]] | None = None
         if entity_types is not None:
-            allowed: set[int] = set()
+            of_types: set[int] = set()
             for entity_type in entity_types:
-                allowed |= self.of_type.get(entity_type, set())
-            total = len(allowed)
-            lists = [kept for bearers in lists if (kept := [n for n in bearers if n in allowed])]
-        numbers = best_candidates(lists, limit, total=total, ids=self._ids)
+                of_types |= self.of_type.get(entity_type, set())
+            allowed = partial(_members, of_types)
+        lists = [self.bearers[key] for key in keys if key in self.bearers]
+        numbers = best_candidates(lists, limit, total=len(self.by_number), ids=self._ids, allowed=allowed)
         return [self.by_number[number] for number in numbers]
 
     def _ids(self, numbers: Sequence[int]) -> list[str]:
         return [self.by_number[number].id for number in numbers]
+
+
+def _members(numbers: Collection[int], asked: Sequence[int]) -> list[int]:
+    return [number for number in asked if number in numbers]
 
 
 class MemoryEntityStore:
@@ -120,9 +122,7 @@ class MemoryVectorStore:
         """Length of the stored vectors."""
         return self._dimension
 
-    async def put_vectors(
-        self, tenant: TenantId, rows: Sequence[tuple[str, str | None, Sequence[float]]]
-    ) -> None:
+    async def put_vectors(self, tenant: TenantId, rows: Sequence[tuple[str, str | None, Sequence[float]]]) -> None:
         """Store (entity id, entity type, vector); all or, where one has another dimension, none."""
         with self._lock:
             vectors, types = self._tenants.setdefault(

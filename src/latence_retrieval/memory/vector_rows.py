@@ -109,21 +109,21 @@ class VectorRows:
     def _not_ruled_out(self, unit: Sequence[float], k: int, rows: Sequence[int]) -> list[int]:
         """Return the rows that may be among the best `k` of `rows`."""
         margin = _MARGIN_PER_DIMENSION * (self.dimension + 2) + 10.0**-COSINE_DECIMALS
-        numpy = self._numpy()
-        if numpy is None:
+        np = self._numpy()
+        if np is None:
             rough = [sum(map(operator.mul, unit, self._row(row))) for row in rows]
             floor = heapq.nlargest(k, rough)[-1] - margin
             return [row for row, value in zip(rows, rough, strict=True) if value >= floor]
         if self._matrix is None:
-            self._matrix = numpy.array(self._floats, dtype="f4").reshape(-1, self.dimension)
-        scores = self._matrix @ numpy.asarray(unit, dtype="f4")
+            self._matrix = np.array(self._floats, dtype="f4").reshape(-1, self.dimension)
+        scores = self._matrix @ np.asarray(unit, dtype="f4")
         if len(rows) < len(self._ids):
-            places = numpy.asarray(rows)
+            places = np.asarray(rows)
             scores = scores[places]
         else:
             places = None
-        floor = numpy.partition(scores, len(rows) - k)[len(rows) - k] - margin
-        kept = numpy.flatnonzero(scores >= floor)
+        floor = np.partition(scores, len(rows) - k)[len(rows) - k] - margin
+        kept = np.flatnonzero(scores >= floor)
         chosen: list[int] = (kept if places is None else places[kept]).tolist()
         return chosen
 
@@ -132,8 +132,8 @@ class VectorRows:
         if not self._use_numpy:
             return None
         try:
-            import numpy
+            import numpy as np
         except ModuleNotFoundError:
             self._use_numpy = False
             return None
-        return numpy
+        return np

@@ -85,8 +85,8 @@ class EntityReader(Protocol):
         """Return the entities that share the most telling keys, at most `limit`, in any order.
 
         An entity bears the keys of `lexical.blocking.name_keys`. A key weighs ln(1 + n / bearers), both counted
-        among the tenant's entities of `entity_types`; the sum over shared keys decides who is returned where there
-        are more than `limit`, then the id ascending. A store may stop adding new candidates from a common key once
+        among all of the tenant's entities; the sum over shared keys decides who of the allowed is returned where
+        there are more than `limit`, then the id ascending. A store may stop adding new candidates from a common key once
         `limit` of them weigh more than the keys still to come could give.
         """
         ...
@@ -126,9 +126,7 @@ class VectorReader(Protocol):
 class VectorWriter(Protocol):
     """Takes entity vectors in."""
 
-    async def put_vectors(
-        self, tenant: TenantId, rows: Sequence[tuple[str, str | None, Sequence[float]]]
-    ) -> None:
+    async def put_vectors(self, tenant: TenantId, rows: Sequence[tuple[str, str | None, Sequence[float]]]) -> None:
         """Store (entity id, entity type, vector); a known id is replaced.
 
         Raises:
@@ -169,9 +167,7 @@ class ChunkReader(Protocol):
 class ChunkWriter(Protocol):
     """Takes chunks in."""
 
-    async def put_chunks(
-        self, tenant: TenantId, rows: Sequence[tuple[Chunk, Sequence[float] | None]]
-    ) -> None:
+    async def put_chunks(self, tenant: TenantId, rows: Sequence[tuple[Chunk, Sequence[float] | None]]) -> None:
         """Store chunks, each with its vector or None; a known id is replaced, its old vector too.
 
         Raises:

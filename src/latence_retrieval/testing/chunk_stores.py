@@ -168,7 +168,9 @@ class ChunkReaderConformance:
         store = self.chunk_store(2, {TENANT: [ours], OTHER: [theirs, _row("2", "engine", (1.0, 0.0))]})
         assert asyncio.run(store.chunks(TENANT, ["1", "2"])) == [ours[0], None]
         for query in ("engine", "their"):
-            assert asyncio.run(store.match_chunks(TENANT, query, 9)) == asyncio.run(alone.match_chunks(TENANT, query, 9))
+            assert asyncio.run(store.match_chunks(TENANT, query, 9)) == asyncio.run(
+                alone.match_chunks(TENANT, query, 9)
+            )
         assert self.nearest(store, (1.0, 0.0), 9) == ["1"]
 
     def test_an_unknown_tenant_has_nothing(self) -> None:
@@ -194,7 +196,9 @@ class ChunkWriterConformance:
         asyncio.run(store.put_chunks(TENANT, [last[0]]))
         asyncio.run(fresh.put_chunks(TENANT, last))
         for query in ("old", "new", "words"):
-            assert asyncio.run(store.match_chunks(TENANT, query, 9)) == asyncio.run(fresh.match_chunks(TENANT, query, 9))
+            assert asyncio.run(store.match_chunks(TENANT, query, 9)) == asyncio.run(
+                fresh.match_chunks(TENANT, query, 9)
+            )
         assert [place.id for place in asyncio.run(store.nearest_chunks(TENANT, (1.0, 0.0), 9))] == ["2"]
 
     def test_a_removed_document_leaves_nothing_behind(self) -> None:
@@ -215,9 +219,10 @@ class ChunkWriterConformance:
         try:
             asyncio.run(store.put_chunks(TENANT, [_row("1", "engine", (1.0, 0.0)), _row("2", "engine", (1.0,))]))
         except DimensionMismatchError as error:
-            assert (error.expected, error.actual) == (2, 1)
+            refused = (error.expected, error.actual)
         else:
             raise AssertionError("DimensionMismatchError was not raised")
+        assert refused == (2, 1)
         assert asyncio.run(store.match_chunks(TENANT, "engine", 9)) == []
 
     def test_a_later_change_of_the_given_object_has_no_effect(self) -> None:

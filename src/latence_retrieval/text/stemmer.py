@@ -1,7 +1,7 @@
 """Stemming, pluggable: a stemmer is any deterministic function from a token's normal form to its stem.
 
-The default of every index is no stemmer at all, since names lose by it and languages differ; measured in
-adr/0012. `snowballstemmer.stemmer("german").stemWord` and its like fit as they are.
+The default takes English plurals off and leaves every other word alone; stronger stemmers lost on one question set
+what they won on another (adr/0012). `snowballstemmer.stemmer("german").stemWord` and its like fit as they are.
 """
 
 from __future__ import annotations
