@@ -44,7 +44,7 @@ class TrainingPlan:
         seed: of data, order, dropout and initialisation.
     """
 
-    steps: int = 720
+    steps: int = 420
     batch: int = 16
     train_examples: int = 8000
     dev_examples: int = 400
