@@ -91,7 +91,6 @@ class QueryView:
     Attributes:
         embedding: the caller's unit query embedding; None where there is none.
         has_similarity: whether cosines with chunks exist at all for this call.
-        is_dot_limit_reached: whether some cosine was not computed.
     """
 
     def __init__(
@@ -110,7 +109,6 @@ class QueryView:
         self.has_similarity = vectors is not None
         self._settings = settings
         self._similarity: dict[int, float] = {}
-        self.is_dot_limit_reached = False
         self._incidence: dict[int, IncidenceBlock | None] = {}
         self._members: dict[int, list[Member]] = {}
         self._anchors: frozenset[int] = frozenset()
@@ -178,13 +176,10 @@ class QueryView:
         return weighed
 
     def similarity(self, chunks: Sequence[int]) -> list[float]:
-        """Return the cosine of the query with each chunk; 0.0 past the limit of dot products, or without vectors."""
+        """Return the cosine of the query with each chunk; 0.0 without vectors."""
         known = self._similarity
         if self._chunk_vectors is not None and self.embedding is not None:
             missing = [chunk for chunk in dict.fromkeys(chunks) if chunk not in known]
-            allowed = max(0, self._settings.max_dot_products - self.dot_products)
-            self.is_dot_limit_reached |= len(missing) > allowed
-            missing = missing[:allowed]
             if missing:
                 known.update(zip(missing, self._chunk_vectors.dots(self.embedding, missing), strict=True))
                 self.dot_products += len(missing)

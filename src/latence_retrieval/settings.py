@@ -59,8 +59,6 @@ class WalkSettings(_Settings):
     """Transition weight of a fact, times its confidence."""
     mention_weight: _NonNegative = 0.01
     """Transition weight of a chunk that mentions the entity; fitted."""
-    query_sharpness: _NonNegative = 2.0
-    """Transitions are weighted by exp(this × cosine of query and chunk); fitted."""
     discovered_weight: _Share = 0.35
     """A discovered phrase draws this much of what a catalogue entity draws; fitted."""
     first_stage_share: _Share = 0.1
@@ -87,8 +85,6 @@ class WalkSettings(_Settings):
     """Entities with more hyperedges take mass but pass none on; fitted."""
     tolerance: _NonNegative = 1e-6
     """Bound: nodes with less mass are not pushed."""
-    max_dot_products: _Count = 2_000
-    """Bound: chunk vectors compared with the query."""
 
 
 class TranslationSettings(_Settings):

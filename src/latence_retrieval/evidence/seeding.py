@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from latence_retrieval.lexical.bm25 import Bm25
-from latence_retrieval.lexical.postings import KeyValuePostings
+from latence_retrieval.lexical.postings import KeyValuePostings, PostingList
 from latence_retrieval.lexical.terms import Analyser, analyser_named
+from latence_retrieval.ports.key_value import Key, KeyValueReader, Table
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.settings import Settings, WalkSettings
 from latence_retrieval.sidecar.read import Sidecar
@@ -19,11 +20,44 @@ _MAX_QUERY_TERMS = 64
 _MAX_POSTINGS = 8_192  # bound: postings that are read to find candidates
 
 
+class _QueryPostings(KeyValuePostings):
+    """Posting lists of one query: each head and each block is read once, however often candidates are scored."""
+
+    def __init__(self, reader: KeyValueReader) -> None:
+        super().__init__(_Remembering(reader))
+        self._heads: dict[str, PostingList | None] = {}
+
+    def lists(self, terms: Sequence[str]) -> list[PostingList | None]:
+        missing = [term for term in terms if term not in self._heads]
+        if missing:
+            self._heads.update(zip(missing, super().lists(missing), strict=True))
+        return [self._heads[term] for term in terms]
+
+
+class _Remembering:
+    """Answers from memory what was read before; `Table.TERM` alone is asked for."""
+
+    def __init__(self, reader: KeyValueReader) -> None:
+        self._reader = reader
+        self._known: dict[Key, bytes | None] = {}
+        self.scan, self.close = reader.scan, reader.close
+
+    def get(self, table: Table, key: Key) -> bytes | None:
+        return self.get_many(table, [key])[0]
+
+    def get_many(self, table: Table, keys: Sequence[Key]) -> list[bytes | None]:
+        known = self._known
+        missing = [key for key in keys if key not in known]
+        if missing:
+            known.update(zip(missing, self._reader.get_many(table, missing), strict=True))
+        return [known[key] for key in keys]
+
+
 class Lexical:
     """BM25 over the snapshot, for one query."""
 
     def __init__(self, sidecar: Sidecar, query: str) -> None:
-        postings = KeyValuePostings(sidecar.reader)
+        postings = _QueryPostings(sidecar.reader)
         analyser = analyser_named(postings.stats.analyser) or Analyser("plain-1")
         self._bm25 = Bm25(postings)
         self._terms = analyser.terms(query)[:_MAX_QUERY_TERMS]

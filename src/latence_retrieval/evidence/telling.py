@@ -155,6 +155,4 @@ def tell_degradations(view: QueryView, entered: Entered, stage: FirstStage, rank
         told.append(Degradation(stage="utility", reason="no query embedding: similarity and translated are absent"))
     elif not view.has_similarity:
         told.append(Degradation(stage="utility", reason="the snapshot has no chunk vectors: translated is absent"))
-    if view.is_dot_limit_reached:
-        told.append(Degradation(stage="walk", reason="the limit of dot products was reached; the rest count as 0"))
     return tuple(told)

@@ -8,8 +8,7 @@ continue probability c, the booked masses of all chunks together fall short of t
 `residual` / (1 - c), and so do those of all entities, and of all facts (tests hold it against a dense power iteration).
 
 Transitions. From an entity: its chunks and facts, by kind (about, fact times confidence, mention), times
-exp(sharpness × cosine of query and chunk), times exp(sharpness × overlap of the naming sentence with what the anchors leave
-unexplained of the question). From a chunk's hyperedge: its entities, by 1 / ln(2 + their chunks), less for
+exp(sharpness × overlap of the naming sentence with what the anchors leave unexplained of the question). From a chunk's hyperedge: its entities, by 1 / ln(2 + their chunks), less for
 discovered phrases, more for those named in a sentence with such an overlap. Anchors take no mass back.
 """
 
@@ -38,7 +37,6 @@ class Overlap(Protocol):
 class Graph(Protocol):
     """What the walk reads."""
 
-    has_similarity: bool
     terms: Overlap
     edges: int
 
@@ -48,10 +46,6 @@ class Graph(Protocol):
 
     def members(self, chunks: Sequence[int]) -> Sequence[Sequence[Member]]:
         """Return the entities of chunks with their weights (above 0, any scale), anchors left out."""
-        ...
-
-    def similarity(self, chunks: Sequence[int]) -> list[float]:
-        """Return cosines with the query."""
         ...
 
 
@@ -122,8 +116,6 @@ def _push_entities(
     ]
     layer.pushed = [entity for entity, _, _ in pushed]
     walk.pushes += len(pushed)
-    if graph.has_similarity:  # one batch for all
-        graph.similarity([chunk for _, _, block in pushed for chunk in block.chunks])
     for entity, mass, block in pushed:
         _push_entity(graph, entity, mass, block, layer, incoming, following, walk, settings)
 
@@ -174,18 +166,14 @@ def _push_entity(
 def _edge_weights(graph: Graph, block: IncidenceBlock, settings: WalkSettings) -> list[float]:
     """Return the transition weight of each hyperedge of a block."""
     base = (settings.about_weight, settings.fact_weight / MILLION, settings.mention_weight)
-    chunks = block.chunks
     overlap = graph.terms.overlap
-    sharpness = settings.overlap_sharpness
-    cosines = graph.similarity(chunks) if graph.has_similarity else [0.0] * len(chunks)
     weights = []
-    for at, (chunk, kind, cosine) in enumerate(zip(chunks, block.kinds, cosines, strict=True)):
+    for at, (chunk, kind) in enumerate(zip(block.chunks, block.kinds, strict=True)):
         weight = base[kind]
         if kind == EdgeKind.FACT:
             weight *= block.confidences[at]
         part = overlap(chunk, block.marks[at] if kind == EdgeKind.MENTION else ANY_SENTENCE)
-        exponent = sharpness * part + settings.query_sharpness * cosine
-        weights.append(weight * math.exp(exponent) if exponent else weight)
+        weights.append(weight * math.exp(settings.overlap_sharpness * part) if part else weight)
     return weights
 
 

@@ -37,15 +37,22 @@ def covering_order(
     if coverage <= 0.0 or total <= 0.0:
         return [(chunk, scores[chunk]) for chunk in ordered]
     pool = list(ordered[: _POOL * depth])
-    held = {chunk: held_by(chunk) for chunk in pool}
     left = {term: coverage * weight / total for term, weight in term_weights.items()}
+    held = {chunk: [term for term in held_by(chunk) if term in left] for chunk in pool}
+
+    def worth_of(chunk: int) -> float:  # summed anew each time, in one order: equal stays equal to the last bit
+        return scores[chunk] + sum([left[term] for term in held[chunk]])
+
+    worth = {chunk: worth_of(chunk) for chunk in pool}
     chosen: list[tuple[int, float]] = []
     while pool and len(chosen) < depth:
-        worths = [scores[chunk] + sum(left.get(term, 0.0) for term in held[chunk]) for chunk in pool]
-        best = worths.index(max(worths))  # the first of equals: the pool stands in order of score and id
-        chunk = pool.pop(best)
-        chosen.append((chunk, worths[best]))
-        for term in held[chunk]:
-            left.pop(term, None)
+        chunk = max(pool, key=worth.__getitem__)  # the first of equals: the pool stands in order of score and id
+        pool.remove(chunk)
+        chosen.append((chunk, worth[chunk]))
+        covered = set(held[chunk])
+        for other in pool if covered else ():
+            if not covered.isdisjoint(held[other]):
+                held[other] = [term for term in held[other] if term not in covered]
+                worth[other] = worth_of(other)
     rest = [*pool, *ordered[_POOL * depth :]]
     return [*chosen, *((chunk, scores[chunk]) for chunk in rest)]
