@@ -1,0 +1,1 @@
+"""Latency and build speed on synthetic knowledge bases of any size."""
