@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import index
 
 from latence_retrieval.entry.ladder import run_ladder
 from latence_retrieval.entry.linker import QueryLinker
@@ -32,7 +33,6 @@ class Entered:
     anchors: tuple[tuple[Link, float], ...]
     records: tuple[TierRecord, ...]
     relations: Mapping[str, float] | None
-    notes: tuple[str, ...]
 
     @property
     def restart(self) -> dict[int, float]:
@@ -50,27 +50,24 @@ def enter(
     settings: EntrySettings,
 ) -> Entered:
     """Find the anchors of a query and tell the view what they leave open."""
-    notes = []
-    if len(query) > settings.max_query_chars:
-        query = query[: settings.max_query_chars]
-        notes.append(f"only the first {settings.max_query_chars} characters of the query were read for names")
     desk = _Desk(view, query, entity_index, settings)
     recall = AnnTier(nearest_entities=settings.nearest_entities)
     built_in = {recall.name: recall, "alias": AliasTier(desk.linker)}
     chosen = [built_in[tier] if isinstance(tier, str) else tier for tier in tiers]
     naming = [tier for tier in chosen if tier.name != RECALL_TIER]
-    outcome = run_ladder(naming, desk.request(), strict=strict)
+    entities = view.sidecar.manifest.counts.entities
+    outcome = run_ladder(naming, desk.request(), entities=entities, strict=strict)
     links, records = outcome.links, list(outcome.records)
     if len(naming) < len(chosen):  # tier 0: only where nothing is named
         if links:
             records.append(TierRecord(tier=RECALL_TIER, state=TierState.SKIPPED, detail="the query names its entities"))
         else:
-            recalled = run_ladder([recall], desk.request(), strict=strict)
+            recalled = run_ladder([recall], desk.request(), entities=entities, strict=strict)
             links, records = recalled.links, [*records, *recalled.records]
     anchors = restart_vector(links, max_anchors=settings.max_anchors)
     view.lookups += desk.linker.lookups
     view.begin(_open_terms(view.sidecar, query, anchors), [link.entity for link, _ in anchors])
-    return Entered(tuple(anchors), tuple(records), outcome.relations, tuple(notes))
+    return Entered(tuple(anchors), tuple(records), outcome.relations)
 
 
 class _Desk:
@@ -112,7 +109,7 @@ class _Desk:
         ids = [entity for entity, _ in found if isinstance(entity, str)]
         number_of = dict(zip(ids, sidecar.entity_numbers(ids), strict=True))
         count = sidecar.manifest.counts.entities
-        numbered = [(number_of[entity] if isinstance(entity, str) else entity, cosine) for entity, cosine in found]
+        numbered = [(number_of[entity] if isinstance(entity, str) else index(entity), cosine) for entity, cosine in found]
         return [(entity, cosine) for entity, cosine in numbered if entity is not None and 0 <= entity < count]
 
     def _relation_labels(self) -> dict[str, str | None]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from latence_retrieval.errors import BlankQueryError, InvalidInputError
+from latence_retrieval.errors import BlankQueryError, DimensionMismatchError, InvalidInputError
+from latence_retrieval.ports.entity_index import EntityIndex
 from latence_retrieval.ports.entry_tier import EntryTier
 from latence_retrieval.sidecar.manifest import check_identity
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.vectors import checked_embedding, normalised
 
-__all__ = ["FirstStageHit", "Tier", "check_snapshot", "checked_counts", "checked_first_stage", "checked_query", "checked_tiers", "unit_embedding"]
+__all__ = ["FirstStageHit", "Question", "Tier", "check_snapshot", "checked_counts", "checked_first_stage", "checked_query", "read_query", "checked_tiers", "unit_embedding"]
 
 FirstStageHit = str | tuple[str, float]
 """A chunk id of the caller's own search, best first, with its score where it has one."""
@@ -20,6 +23,33 @@ Tier = str | int | EntryTier
 """A tier by name ("ann", "alias") or number (0, 1), or an object that implements `EntryTier`."""
 
 _BUILT_IN = {"ann": "ann", "alias": "alias", 0: "ann", 1: "alias"}
+
+
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class Question(NamedTuple):
+    """The query as it is given back, the part of it that is read, and what had to be done for that."""
+
+    asked: str
+    read: str
+    notes: tuple[str, ...]
+
+
+def read_query(query: str, *, max_chars: int) -> Question:
+    """Return the query in characters that can be written, and no more of it than may be read.
+
+    A lone surrogate, which no encoding can write, becomes U+FFFD, so that offsets stay.
+    """
+    asked = _writable(query)
+    notes = [] if asked == query else ["the query holds lone surrogates; they were read as U+FFFD"]
+    if len(asked) > max_chars:
+        notes.append(f"only the first {max_chars} characters of the query were read")
+    return Question(asked, asked[:max_chars], tuple(notes))
+
+
+def _writable(text: str) -> str:
+    return text if text.isascii() else _LONE_SURROGATES.sub("\ufffd", text)
 
 
 def checked_query(query: str) -> str:
@@ -46,12 +76,16 @@ def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float 
     Raises:
         InvalidInputError: an item of another shape, or a score that is no finite number.
     """
+    if isinstance(hits, (str, bytes, Mapping)) or not isinstance(hits, Iterable):
+        raise InvalidInputError(
+            "first_stage", f"is {hits!r}", fix="give a sequence of chunk ids, or of pairs of chunk id and score, best first"
+        )
     found: dict[str, float | None] = {}
     for rank, hit in enumerate(hits, start=1):
         identifier, score = (hit, None) if isinstance(hit, str) else _pair(hit, rank)
         if score is not None and not math.isfinite(score):
             raise InvalidInputError("first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone")
-        found.setdefault(identifier, score)
+        found.setdefault(_writable(identifier), score)
     return list(found.items())
 
 
@@ -61,7 +95,7 @@ def checked_tiers(tiers: Sequence[Tier]) -> list[str | EntryTier]:
     Raises:
         InvalidInputError: a name or number that is no built-in tier.
     """
-    if isinstance(tiers, (str, int)):
+    if isinstance(tiers, (str, int)) or not isinstance(tiers, Iterable):
         raise InvalidInputError("tiers", f"is {tiers!r}", fix="give a sequence of tiers, such as ('ann', 'alias')")
     chosen: list[str | EntryTier] = []
     for tier in tiers:
@@ -90,17 +124,25 @@ def check_snapshot(sidecar: Sidecar, *, tenant: str | None, embedding_model: str
     check_identity(sidecar.path, sidecar.manifest, tenant=tenant, embedding_model=embedding_model)
 
 
-def unit_embedding(embedding: Sequence[float] | None, sidecar: Sidecar) -> list[float] | None:
+def unit_embedding(
+    embedding: Sequence[float] | None, sidecar: Sidecar, entity_index: EntityIndex | None
+) -> list[float] | None:
     """Return the query embedding at unit length; None where there is none, or it is all zeros.
 
     Raises:
         InvalidInputError: NaN or infinity.
-        DimensionMismatchError: another dimension than the snapshot's vectors.
+        DimensionMismatchError: another dimension than the snapshot's vectors, or than the caller's index.
     """
     if embedding is None:
         return None
-    dimension = sidecar.manifest.dimension
-    checked = checked_embedding(embedding, len(embedding) if dimension is None else dimension, "embedding")
+    checked = checked_embedding(embedding, sidecar.manifest.dimension, "embedding")
+    if entity_index is not None and entity_index.dimension != len(checked):
+        raise DimensionMismatchError(
+            "entity_index",
+            expected=len(checked),
+            actual=entity_index.dimension,
+            fix="give an index over vectors of the model that embeds the query",
+        )
     unit = list(normalised(checked))
     return unit if any(unit) else None
 

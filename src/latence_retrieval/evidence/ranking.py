@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from latence_retrieval.errors import MissingExtraError, TierError
 from latence_retrieval.evidence.entering import Entered
 from latence_retrieval.evidence.seeding import FirstStage, Lexical
 from latence_retrieval.order import by_score
@@ -25,11 +27,12 @@ SignalValues = Callable[[Sequence[int]], Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Chunks best first, what each is worth beside those above it, and the utilities behind."""
+    """Chunks best first, what each is worth beside those above it, the utilities behind, and what fell short."""
 
     order: list[int]
     worth: dict[int, float]
     utilities: Utilities
+    notes: tuple[str, ...] = ()
 
 
 def rank_chunks(
@@ -42,9 +45,15 @@ def rank_chunks(
     *,
     query: str,
     relation_signal: RelationSignal | None,
+    strict: bool,
     settings: Settings,
 ) -> Ranked:
-    """Score all candidates and order them."""
+    """Score all candidates and order them.
+
+    Raises:
+        TierError, MissingExtraError: `strict`, and the relation signal failed or is not installed.
+    """
+    notes: list[str] = []
     translated = translated_similarity(view, entered.restart, walk, settings.translation)
     chunks = _candidates(view, stage, walk, translated or {}, lexical_best, settings.max_ranked)
     facts = facts_by_chunk(walk)
@@ -54,7 +63,7 @@ def rank_chunks(
         Signal.LEXICAL: _lexical(lexical, lexical_best),
         Signal.TRANSLATED: None if translated is None else _looked_up(translated),
         Signal.CONFIDENCE: fact_signal(facts, lambda fact: walk.confidences[fact[0]]),
-        Signal.RELQ: _relq(view, entered, facts, query, relation_signal),
+        Signal.RELQ: _relq(view, entered, facts, query, relation_signal, notes, strict=strict),
     }
     weights = {signal: float(getattr(settings.weights, signal.value)) for signal in Signal}
     utilities = weigh(chunks, signals, weights)
@@ -68,7 +77,7 @@ def rank_chunks(
         coverage=settings.coverage / total,
         depth=settings.cover_depth,
     )
-    return Ranked([chunk for chunk, _ in covered], dict(covered), utilities)
+    return Ranked([chunk for chunk, _ in covered], dict(covered), utilities, tuple(notes))
 
 
 def _candidates(
@@ -120,16 +129,36 @@ def _relq(
     facts: Mapping[int, Sequence[FactMass]],
     query: str,
     relation_signal: RelationSignal | None,
+    notes: list[str],
+    *,
+    strict: bool,
 ) -> SignalValues | None:
-    """Probability that the question asks for the facts' relations; absent where nothing gives one."""
+    """Probability that the question asks for the facts' relations; absent where nothing gives one, or it fails."""
     met = sorted({relation for members in facts.values() for _, relation, _ in members})
     if not met or (entered.relations is None and relation_signal is None):
         return None
     described = view.sidecar.relations(met)
     scores = entered.relations
     if scores is None and relation_signal is not None:
-        scores = relation_signal.relation_scores(query, dict(described), view.embedding)
+        try:
+            scores = _finite(relation_signal.relation_scores(query, dict(described), view.embedding))
+        except Exception as error:
+            if strict:
+                if isinstance(error, MissingExtraError):
+                    raise
+                raise TierError(relation_signal.name, error) from error
+            notes.append(f"relq is absent: {relation_signal.name} failed: {type(error).__name__}: {error}")
     if scores is None:
         return None
     by_number = {number: scores.get(label, 0.0) for number, (label, _) in zip(met, described, strict=True)}
     return fact_signal(facts, lambda fact: by_number[fact[1]])
+
+
+def _finite(scores: Mapping[str, float] | None) -> dict[str, float] | None:
+    """Return what a relation signal gave, or raise ValueError: it may be anybody's code."""
+    if scores is None:
+        return None
+    plain = {label: float(score) for label, score in scores.items()}
+    if not all(math.isfinite(score) for score in plain.values()):
+        raise ValueError("a score is no finite number")
+    return plain

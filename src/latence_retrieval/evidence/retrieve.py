@@ -16,6 +16,7 @@ from latence_retrieval.evidence.inputs import (
     checked_first_stage,
     checked_query,
     checked_tiers,
+    read_query,
     unit_embedding,
 )
 from latence_retrieval.evidence.packing import pack_ranked
@@ -87,7 +88,7 @@ def retrieve_evidence(
         SidecarError: the snapshot is missing, damaged, newer, or another one than asked for.
         TierError, MissingExtraError: `strict`, and a tier failed or is not installed.
     """
-    checked_query(query)
+    question = read_query(checked_query(query), max_chars=settings.entry.max_query_chars)
     checked_counts(k=k, budget_tokens=budget_tokens)
     hits = checked_first_stage(first_stage)
     chosen_tiers = checked_tiers(tiers)
@@ -98,13 +99,13 @@ def retrieve_evidence(
         opened = Sidecar.open(sidecar, tenant=tenant, embedding_model=embedding_model)
     with opened as snapshot:
         manifest = snapshot.manifest
-        unit = unit_embedding(embedding, snapshot)
+        unit = unit_embedding(embedding, snapshot, entity_index)
         if k == 0:
-            return EvidenceResult(query=query, snapshot_id=manifest.snapshot_id, tenant=manifest.tenant)
-        lexical = Lexical(snapshot, query)
+            return EvidenceResult(query=question.asked, snapshot_id=manifest.snapshot_id, tenant=manifest.tenant)
+        lexical = Lexical(snapshot, question.read)
         view = QueryView(snapshot, embedding=unit, settings=settings.walk, relevance=lexical.scores)
         entered = enter(
-            view, query, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
+            view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
         )
         lexical_best = lexical.best(settings.lexical_candidates)
         stage = take_first_stage(view, hits, lexical_best, has_anchors=bool(entered.anchors), settings=settings)
@@ -116,8 +117,9 @@ def retrieve_evidence(
             walk,
             lexical,
             lexical_best,
-            query=query,
+            query=question.read,
             relation_signal=relation_signal,
+            strict=strict,
             settings=settings,
         )
         paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores, max_chains=settings.max_chains)
@@ -127,7 +129,7 @@ def retrieve_evidence(
             ranked, ranking, paths, names, budget_tokens=budget_tokens, count=count_tokens, settings=settings.selection
         )
         return EvidenceResult(
-            query=query,
+            query=question.asked,
             snapshot_id=manifest.snapshot_id,
             tenant=manifest.tenant,
             anchors=tell_anchors(entered, names),
@@ -137,7 +139,7 @@ def retrieve_evidence(
             selection=selection,
             dropped=dropped,
             weights=ranked.utilities.weights,
-            degradations=tell_degradations(view, entered, stage, ranked),
+            degradations=tell_degradations(view, question.notes, entered, stage, ranked),
             work=view.work(pushes=walk.pushes, residual=walk.residual),
         )
 

@@ -136,9 +136,11 @@ def _via(path: Path, names: Names) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names.entity(entity).name for entity in entities))
 
 
-def tell_degradations(view: QueryView, entered: Entered, stage: FirstStage, ranked: Ranked) -> tuple[Degradation, ...]:
+def tell_degradations(
+    view: QueryView, notes: Sequence[str], entered: Entered, stage: FirstStage, ranked: Ranked
+) -> tuple[Degradation, ...]:
     """Return what could not be done, in the order of the stages."""
-    told = [Degradation(stage="entry", reason=note) for note in entered.notes]
+    told = [Degradation(stage="query", reason=note) for note in notes]
     told += [
         Degradation(stage=f"entry.{record.tier}", reason=record.detail or record.state.value)
         for record in entered.records
@@ -152,7 +154,8 @@ def tell_degradations(view: QueryView, entered: Entered, stage: FirstStage, rank
     if view.sidecar.manifest.counts.chunks == 0:
         told.append(Degradation(stage="sidecar", reason="the snapshot holds no chunk"))
     if view.embedding is None:
-        told.append(Degradation(stage="utility", reason="no query embedding: similarity and translated are absent"))
+        told.append(Degradation(stage="utility", reason="no query embedding, or one of zeros: similarity and translated are absent"))
     elif not view.has_similarity:
         told.append(Degradation(stage="utility", reason="the snapshot has no chunk vectors: translated is absent"))
+    told += [Degradation(stage="utility", reason=note) for note in ranked.notes]
     return tuple(told)

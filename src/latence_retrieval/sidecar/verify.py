@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from latence_retrieval.errors import SidecarCorruptError
+from latence_retrieval.errors import SidecarCorruptError, SidecarNotFoundError
 from latence_retrieval.ports.key_value import Table
 from latence_retrieval.sidecar.codec import EdgeKind, decode_alias, decode_incidence, decode_links
 from latence_retrieval.sidecar.read import Sidecar
@@ -32,8 +32,11 @@ def verify_sidecar(path: str | Path) -> VerifyReport:
     directory = Path(path)
     with Sidecar.open(directory) as sidecar:
         for name, entry in sidecar.manifest.files.items():
-            with (directory / name).open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            try:
+                with (directory / name).open("rb") as stream:
+                    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            except FileNotFoundError:
+                raise SidecarNotFoundError(directory / name, "is missing", fix="publish the sidecar again") from None
             if digest != entry.sha256:
                 raise SidecarCorruptError(
                     directory / name, "its content does not match the manifest's digest", fix="publish the sidecar again"
