@@ -37,21 +37,26 @@ _UMLAUT = re.compile("[äöüåøÄÖÜÅØ]")
 _ACRONYM_WORDS = 3
 
 
-def forms_of(name: str, aliases: tuple[str, ...], *, discovered: bool = False) -> Iterator[Form]:
+def forms_of(
+    name: str, aliases: tuple[str, ...], *, discovered: bool = False, is_title: bool = False
+) -> Iterator[Form]:
     """Yield each distinct form of an entity once, the strongest reading first.
+
+    A form is CASED where all its content words are capitalised. A title begins with a capital whatever it names
+    ("Place of birth"), so that of a title is taken for CASED, and how the corpus writes the words decides.
 
     Given names come first; then variants: without a bracketed disambiguator, without a legal form, German and Nordic letters written out (`Mueller`), and the acronym of three or more capitalised
     words.
     """
     seen: set[str] = set()
-    extra = AliasFlag.DISCOVERED if discovered else AliasFlag(0)
+    extra = AliasFlag.DISCOVERED if discovered else AliasFlag.CASED if is_title else AliasFlag(0)
     given = [(name, NAME_PRIOR, AliasFlag.NAME), *((alias, ALIAS_PRIOR, AliasFlag(0)) for alias in aliases)]
     for surface, prior, flag in given:
         yield from _form(surface, prior, flag | extra, seen)
     if not discovered:
         for surface, _, _ in given:
             for variant, flag in _variants(surface):
-                yield from _form(variant, VARIANT_PRIOR, AliasFlag.VARIANT | flag, seen)
+                yield from _form(variant, VARIANT_PRIOR, AliasFlag.VARIANT | flag | extra, seen)
 
 
 def _form(surface: str, prior: float, flags: AliasFlag, seen: set[str]) -> Iterator[Form]:

@@ -31,11 +31,11 @@ TITLE_ID_PREFIX = "title:"
 """Ids of the entities that `titles_as_entities` makes."""
 
 
-def add_entity(scratch: Scratch, number: int, entity: Entity) -> None:
+def add_entity(scratch: Scratch, number: int, entity: Entity, *, is_title: bool = False) -> None:
     """Store an entity and its forms."""
     body = entity.model_dump_json(exclude_defaults=True)
     scratch.run("INSERT INTO entity VALUES (?, ?, ?)", (number, entity.id, body))
-    for form in forms_of(entity.name, entity.aliases, discovered=entity.discovered):
+    for form in forms_of(entity.name, entity.aliases, discovered=entity.discovered, is_title=is_title):
         scratch.run("INSERT INTO alias VALUES (?, ?, ?, ?)", (form.form, number, form.prior, form.flags))
         words = form.form.split(" ")
         for head in {words[0], " ".join(words[:2])}:
@@ -115,7 +115,7 @@ def load_chunks(
                 identifier = TITLE_ID_PREFIX + chunk.title
                 known = scratch.number("entity", identifier)
                 if known is None:
-                    add_entity(scratch, next_entity, Entity(id=identifier, name=chunk.title))
+                    add_entity(scratch, next_entity, Entity(id=identifier, name=chunk.title), is_title=True)
                     scratch.forget_one("entity", identifier)
                     entity_vectors.add(title_vector)
                     known = next_entity
