@@ -17,7 +17,6 @@ __all__ = ["DEFAULT_CHANGES", "ablate", "ablation_lines"]
 DEFAULT_CHANGES = (
     "walk.max_hops=1",
     "walk.mention_weight=0.3",
-    "walk.query_sharpness=0",
     "walk.overlap_sharpness=0",
     "walk.discovered_weight=1",
     "walk.first_stage_share=0",

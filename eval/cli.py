@@ -95,6 +95,9 @@ def _add_reports(commands: Subparsers) -> None:
     report = commands.add_parser("report", help="write the README's table and plot, or the HTML page")
     report.add_argument("results", type=Path, metavar="FILE.json")
     report.add_argument("--html", type=Path, default=None, metavar="FILE.html", help="write the page instead")
+    report.add_argument(
+        "--bench", type=Path, default=None, metavar="FILE.json", help="latency by size, from eval.bench.structural"
+    )
     report.add_argument("--readme", type=Path, default=PROJECT_ROOT / "README.md", metavar="FILE.md")
     report.add_argument("--check", action="store_true", help="write nothing; fail where something is stale")
     report.set_defaults(handler=commands_module.report_command)

@@ -112,6 +112,7 @@ def report_command(parsed: argparse.Namespace) -> int:
     """Write the README's block and plot and the HTML page, or say what is stale."""
     from eval.report.page import render_page
     from eval.report.readme import stale_parts, update_readme
+    from eval.report.sizes import bench_sizes
     from eval.results import read_details, read_results
 
     readme: Path = parsed.readme
@@ -122,7 +123,8 @@ def report_command(parsed: argparse.Namespace) -> int:
             raise HarnessError(f"stale: {names}; run `python -m eval report {parsed.results}`")
         return 0
     if parsed.html is not None:
-        page = render_page(read_results(parsed.results), read_details(parsed.results))
+        sizes = bench_sizes(parsed.bench) if parsed.bench is not None else None
+        page = render_page(read_results(parsed.results), read_details(parsed.results), sizes=sizes)
         parsed.html.parent.mkdir(parents=True, exist_ok=True)
         parsed.html.write_text(page, encoding="utf-8")
         say(f"wrote {parsed.html}")

@@ -32,7 +32,6 @@ DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
     "weights.lexical": (0.0, 0.1, 0.2),
     "coverage": (0.25, 0.5, 0.75),
     "walk.mention_weight": (0.005, 0.01, 0.02, 0.05),
-    "walk.query_sharpness": (1.0, 2.0, 3.0),
     "walk.overlap_sharpness": (2.0, 4.0, 6.0),
     "walk.first_stage_share": (0.05, 0.1, 0.15),
     "entry.min_form_weight": (0.1, 0.15, 0.25),

@@ -37,6 +37,7 @@ METRIC_LABELS = {
 _BASELINES = ("dense", "bm25", "rrf")
 _BASELINE_COLOURS = {"dense": "#8a8f98", "bm25": "#b0a58c", "rrf": "#6f7b6b"}
 _PEER_COLOURS = {"hipporag2-style": "#b4543f", "linearrag-style": "#c88a2b", "lightrag-style": "#8f5aa8"}
+_OTHER_PEER = "#a0522d"
 _LIBRARY_COLOURS = ("#1f6fb2", "#0f9488", "#3f51b5", "#2a9d4a", "#0b7fab", "#5b7fd1", "#157a5c", "#7a8fe0")
 
 
@@ -62,7 +63,7 @@ def colour_of(system: str, systems: Iterable[str]) -> str:
     """Return the system's colour: fixed for baselines and peers, by place for the library's own."""
     if system in _BASELINE_COLOURS:
         return _BASELINE_COLOURS[system]
-    if system in _PEER_COLOURS:
-        return _PEER_COLOURS[system]
+    if kind_of(system) == "peer":
+        return _PEER_COLOURS.get(system, _OTHER_PEER)
     own = [name for name in systems if is_library(name)]
     return _LIBRARY_COLOURS[own.index(system) % len(_LIBRARY_COLOURS)]

@@ -15,6 +15,9 @@ from eval.report.tables import breakdown_table, latency_table, loss_table, metri
 
 __all__ = ["render_page"]
 
+LEAST_SPAN = 5.0
+"""Largest over smallest corpus from which latency against size is drawn."""
+
 _HERE = Path(__file__).parent
 
 
@@ -79,9 +82,15 @@ def _plots(results: Mapping[str, Any], sizes: Mapping[str, Sequence[tuple[float,
         f'<h2>Whole gold set within a token budget</h2><div class="plots">{tokens}</div>',
         f'<h2>Recall at 5 against milliseconds</h2><div class="plots">{costs}</div>',
     ]
-    if any(len(found) > 1 for found in sizes.values()):
+    if any(_spans_sizes(found) for found in sizes.values()):
         parts.append(f'<h2>Latency against corpus size</h2><div class="plots">{size_plot(sizes).render()}</div>')
     return parts
+
+
+def _spans_sizes(points: Sequence[tuple[float, float]]) -> bool:
+    """Say whether the sizes differ enough to show how latency grows."""
+    sizes = [size for size, _ in points]
+    return bool(sizes) and max(sizes) >= LEAST_SPAN * min(sizes)
 
 
 def _sizes_of(results: Mapping[str, Any]) -> dict[str, list[tuple[float, float]]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from eval.errors import HarnessError
 from eval.systems.base import System
 from eval.systems.bm25 import Bm25
+from eval.systems.chunk_retriever import MODES, ChunkSearch
 from eval.systems.dense import Dense
 from eval.systems.hipporag_style import HippoRagStyle
 from eval.systems.latence import TIERS, VARIANTS, Latence
@@ -35,6 +36,7 @@ def known_systems() -> dict[str, str]:
         "dense": "exact cosine over the set's passage vectors: the first stage",
         "bm25": "BM25 over title and text",
         "rrf": "dense and BM25 fused by reciprocal rank",
+        **{name: f"the library's ChunkRetriever, {mode}" for name, mode in MODES.items()},
         **own,
         **variants,
         "TIER[path=value;path=value]": "one of them with other settings, by dotted path",
@@ -60,9 +62,11 @@ def make_system(name: str) -> System:
         if parsed.variant is not None and parsed.variant not in VARIANTS:
             raise HarnessError(f"no variant is called {parsed.variant!r}; known: {', '.join(VARIANTS)}")
         return Latence(parsed)
+    if name in MODES:
+        return ChunkSearch(name)
     if name in _PLAIN:
         return _PLAIN[name]()
-    known = ", ".join([*_PLAIN, *TIERS])
+    known = ", ".join([*_PLAIN, *MODES, *TIERS])
     raise HarnessError(f"no system is called {name!r}; known: {known}; see `python -m eval systems`")
 
 

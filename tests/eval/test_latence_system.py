@@ -94,11 +94,22 @@ def test_every_named_setting_is_one_that_the_library_has() -> None:
         apply_overrides(settings, overrides)
 
 
+def test_chunk_retriever_is_measured_in_each_mode(make_set: MakeSet, tmp_path: Path) -> None:
+    assert _run(make_set(), tmp_path, "dense,chunks-semantic,chunks-lexical,chunks-hybrid") == 0
+    results = read_results(tmp_path / "r.json")
+    assert results["errors"] == {}
+    metrics = results["metrics"]["tiny"]
+    assert metrics["chunks-semantic"]["ndcg@10"] == pytest.approx(metrics["dense"]["ndcg@10"])
+    assert metrics["chunks-lexical"]["recall@5"] == 1.0
+    assert _run(make_set("bare", vectors=False), tmp_path, "chunks-hybrid,chunks-lexical", "--sets", "bare") == 0
+    assert set(read_results(tmp_path / "r.json")["metrics"]["bare"]) == {"chunks-lexical"}
+
+
 def test_unknown_setting_stops_the_run_and_lists_its_neighbours(
     make_set: MakeSet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _run(make_set(), tmp_path, "tier1[walk.nonsense=1]") == 2
-    assert "query_sharpness" in capsys.readouterr().err
+    assert "max_hops" in capsys.readouterr().err
 
 
 def test_unknown_variant_is_refused() -> None:

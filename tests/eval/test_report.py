@@ -18,6 +18,7 @@ from eval.report.markdown import BEGIN, END
 from eval.report.page import render_page
 from eval.report.plots import cost_plot, quality_plot, size_plot, token_plot
 from eval.report.readme import stale_parts, update_readme
+from eval.report.sizes import bench_sizes
 from eval.report.svg import log_ticks, spread
 from eval.results import read_details, read_results
 
@@ -117,6 +118,23 @@ def test_labels_are_spread_without_losing_their_order() -> None:
 def test_logarithmic_ticks_enclose_the_range() -> None:
     assert log_ticks(0.3, 40.0) == [0.1, 1.0, 10.0, 100.0]
     assert log_ticks(1.0, 1.0) == [1.0, 10.0]
+
+
+def test_latency_by_size_comes_from_the_bench(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells = {f"{size} lmdb structural": {"median_ms": ms} for size, ms in ((1_000_000, 1.5), (10_000, 1.2))}
+    bench = tmp_path / "bench.json"
+    bench.write_text(json.dumps({"cells": cells, "pagerank": {"10000": {"median_ms": 40.0}, "1000000": None}}))
+    assert bench_sizes(bench) == {
+        "lmdb structural": [(10_000.0, 1.2), (1_000_000.0, 1.5)],
+        "pagerank-style": [(10_000.0, 40.0)],
+    }
+    page = tmp_path / "page.html"
+    assert main(["report", str(results), "--html", str(page), "--bench", str(bench)]) == 0
+    assert "Latency against corpus size" in page.read_text()
+    assert main(["report", str(results), "--html", str(page), "--bench", str(results)]) == 2
+    assert "is no report of the bench" in capsys.readouterr().err
 
 
 def test_page_loads_nothing_from_elsewhere(results: Path) -> None:
