@@ -140,12 +140,17 @@ def _anchors(path: Path) -> dict[str, tuple[GoldAnchor, ...]]:
         _text(row, "id", path): tuple(
             GoldAnchor(
                 passage_id=str(anchor["id"]),
-                start=int(anchor.get("start", -1)),
-                end=int(anchor.get("end", -1)),
-                mention=str(anchor.get("mention", "")),
+                start=_offset(anchor.get("start")),
+                end=_offset(anchor.get("end")),
+                mention=str(anchor.get("mention") or ""),
             )
             for anchor in row.get("anchors") or ()
-            if anchor.get("id")
+            if isinstance(anchor, Mapping) and anchor.get("id")
         )
         for row in read_json_lines(path)
     }
+
+
+def _offset(value: Any) -> int:
+    """Return a character offset, -1 where there is none."""
+    return int(value) if isinstance(value, (int, float)) else -1

@@ -24,6 +24,7 @@ from eval.systems.base import Answer, Bench, ranked
 from eval.systems.clock import Stopwatch
 from eval.systems.dense import top_rows
 from eval.systems.pagerank import PassageGraph
+from eval.systems.sidecars import building_digest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +53,10 @@ class HippoRagStyle:
     def identity(self) -> Mapping[str, object]:
         """Depend on this file, the PageRank and the graph."""
         here = Path(__file__).parent
-        return {"code": code_digest(Path(__file__), here / "pagerank.py", here.parent / "graph")}
+        return {
+            "code": code_digest(Path(__file__), here / "pagerank.py", here.parent / "graph"),
+            "graph": building_digest(),
+        }
 
     def prepare(self, bench: Bench) -> Mapping[str, float]:
         """Build the graph once."""

@@ -19,6 +19,7 @@ from eval.data.records import Question
 from eval.errors import SystemUnavailable
 from eval.systems.base import Answer, Bench
 from eval.systems.clock import Stopwatch
+from eval.systems.sidecars import building_digest
 
 __all__ = ["LightRagStyle"]
 
@@ -37,7 +38,7 @@ class LightRagStyle:
     def identity(self) -> Mapping[str, object]:
         """Depend on this file and the graph."""
         here = Path(__file__).parent
-        return {"code": code_digest(Path(__file__), here.parent / "graph")}
+        return {"code": code_digest(Path(__file__), here.parent / "graph"), "graph": building_digest()}
 
     def prepare(self, bench: Bench) -> Mapping[str, float]:
         """Index neighbours once."""

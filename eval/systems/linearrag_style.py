@@ -23,6 +23,7 @@ from eval.data.records import Question
 from eval.systems.base import Answer, Bench, FoundAnchor, ranked
 from eval.systems.clock import Stopwatch
 from eval.systems.pagerank import PassageGraph
+from eval.systems.sidecars import building_digest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +58,10 @@ class LinearRagStyle:
     def identity(self) -> Mapping[str, object]:
         """Depend on this file, the PageRank and the graph."""
         here = Path(__file__).parent
-        return {"code": code_digest(Path(__file__), here / "pagerank.py", here.parent / "graph")}
+        return {
+            "code": code_digest(Path(__file__), here / "pagerank.py", here.parent / "graph"),
+            "graph": building_digest(),
+        }
 
     def prepare(self, bench: Bench) -> Mapping[str, float]:
         """Build the graph once."""

@@ -13,10 +13,16 @@ from eval.graph.linkers import linked_inputs
 from eval.progress import say
 from eval.systems.base import Bench
 
-__all__ = ["built_sidecar", "sidecar_inputs"]
+__all__ = ["building_digest", "built_sidecar", "sidecar_inputs"]
 
 _BUILDING = ("build", "sidecar", "text", "lexical", "records.py", "vectors.py", "npy.py")
 """Source of the library that a sidecar's bytes depend on."""
+
+
+def building_digest() -> list[str]:
+    """Return digests of the library's source that sidecars, and graphs read out of them, depend on."""
+    source = PROJECT_ROOT / "src" / "latence_retrieval"
+    return [code_digest(source / part) for part in _BUILDING if (source / part).exists()]
 
 
 def preferred_backend() -> str:
@@ -35,9 +41,9 @@ def sidecar_inputs(bench: Bench) -> dict[str, Any]:
     data = bench.data
     arguments = linked_inputs(data, bench.linker)
     if data.vectors is not None:
-        arguments["chunk_vectors"] = data.vectors.chunks.tolist()
+        arguments["chunk_vectors"] = (row.tolist() for row in data.vectors.chunks)
         if data.vectors.entities is not None:
-            arguments["title_vectors"] = data.vectors.entities.tolist()
+            arguments["title_vectors"] = (row.tolist() for row in data.vectors.entities)
     return arguments
 
 
@@ -46,13 +52,12 @@ def built_sidecar(bench: Bench) -> tuple[Path, Mapping[str, float]]:
     from latence_retrieval.build import build_sidecar
 
     backend = preferred_backend()
-    source = PROJECT_ROOT / "src" / "latence_retrieval"
     kept = {name: digest for name, digest in bench.data.checksums.items() if "quer" not in name}
     key: dict[str, object] = {
         "content": kept,
         "backend": backend,
         "linker": bench.linker,
-        "code": [code_digest(source / part) for part in _BUILDING if (source / part).exists()],
+        "code": building_digest(),
         "inputs": code_digest(Path(__file__), PROJECT_ROOT / "eval" / "graph" / "linkers.py"),
     }
     place = bench.cache.folder("sidecars", key)

@@ -52,6 +52,33 @@ def test_questions_without_gold_are_left_out_with_a_note_and_keep_rows_apart(mak
     assert "1 questions without text or gold" in data.notes[0]
 
 
+def test_optional_labels_may_be_null_or_of_another_shape(make_set: MakeSet) -> None:
+    folder = make_set(
+        queries=[
+            {
+                **QUERIES[0],
+                "evidences": [["a", "b"], "x", None],
+                "decomposition": ["q", {"support_id": None}],
+                "context_ids": None,
+                "answer": None,
+            },
+            *QUERIES[1:],
+        ]
+    )
+    write_lines(
+        folder / "tiny" / "query_anchors.jsonl.gz",
+        [
+            {"id": "q1", "anchors": [{"id": "a", "start": None, "end": None, "mention": None}, {"id": None}, "b"]},
+            {"id": "q2", "anchors": None},
+        ],
+    )
+    data = load_set(folder, "tiny")
+    assert (data.questions[0].evidences, data.questions[0].hops) == ((), ())
+    assert data.anchors is not None
+    assert [(anchor.passage_id, anchor.start) for anchor in data.anchors["q1"]] == [("a", -1)]
+    assert data.anchors["q2"] == ()
+
+
 def test_gold_that_is_not_in_the_corpus_is_noted(make_set: MakeSet) -> None:
     data = load_set(
         make_set(vectors=False, queries=[{"id": "q", "question": "x?", "gold_ids": ["a", "nowhere"]}]), "tiny"
