@@ -36,8 +36,8 @@ def staged_directory(target: Path, *, replace: bool) -> Iterator[Path]:
     Raises:
         BuildError: the target exists and may not be replaced, or its parent cannot be written.
     """
-    target = Path(os.path.abspath(target))
-    if target.exists() or target.is_symlink():
+    target = Path(os.path.realpath(target))  # through a link, which goes on pointing at what is published
+    if target.exists():
         if not replace:
             raise BuildError(f"{target} exists already; give another path, or ask for it to be replaced")
         if not target.is_dir():
@@ -55,7 +55,7 @@ def staged_directory(target: Path, *, replace: bool) -> Iterator[Path]:
         for path in sorted(staged.iterdir()):
             _flush(path)
         _flush(staged)
-        _swap_in(staged, target)
+        _swap_in(staged, target, replace=replace)
         _flush(target.parent)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
@@ -79,9 +79,12 @@ def _flush(path: Path) -> None:
         os.close(handle)
 
 
-def _swap_in(staged: Path, target: Path) -> None:
-    if not target.exists():
-        staged.rename(target)
+def _swap_in(staged: Path, target: Path, *, replace: bool) -> None:
+    if not replace or not target.exists():
+        try:
+            staged.rename(target)
+        except OSError as error:  # somebody else published there in the meantime
+            raise BuildError(f"cannot publish {target}: {error.strerror}; nothing there was changed") from error
         return
     if _exchanged(staged, target):
         return  # `staged` is the old snapshot now

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +26,7 @@ from latence_retrieval.sidecar.codec import (
     named_key,
     unpack_numbers,
 )
-from latence_retrieval.sidecar.manifest import Manifest, check_identity, read_manifest
+from latence_retrieval.sidecar.manifest import MANIFEST_NAME, Manifest, check_identity, read_manifest
 from latence_retrieval.vectors import VectorFile
 
 __all__ = ["Sidecar", "StatedFact"]
@@ -59,7 +58,6 @@ class Sidecar:
         self.manifest = manifest
         self.reader = reader
         self._vector_files: dict[str, VectorFile] = {}
-        self._lock = threading.Lock()
 
     @classmethod
     def open(cls, path: str | Path, *, tenant: str | None = None, embedding_model: str | None = None) -> Sidecar:
@@ -84,7 +82,11 @@ class Sidecar:
                 manifest = read_manifest(directory)
                 check_identity(directory, manifest, tenant=tenant, embedding_model=embedding_model)
                 sidecar = cls(directory, manifest, _open_reader(directory, manifest))
-                sidecar._check_vector_files()
+                try:
+                    sidecar._map_vector_files()
+                except BaseException:
+                    sidecar.close()
+                    raise
             except (SidecarNotFoundError, SidecarCorruptError):
                 if _identity(directory) == before or attempt == _OPEN_ATTEMPTS - 1:
                     raise
@@ -97,10 +99,8 @@ class Sidecar:
     def close(self) -> None:
         """Release the handles; allowed twice."""
         self.reader.close()
-        with self._lock:
-            for file in self._vector_files.values():
-                file.close()
-            self._vector_files.clear()
+        for file in self._vector_files.values():
+            file.close()
 
     def __enter__(self) -> Sidecar:
         return self
@@ -181,31 +181,21 @@ class Sidecar:
     @property
     def entity_vectors(self) -> VectorFile | None:
         """Unit vectors of the entities by number; None where the snapshot has none."""
-        return self._vectors("entity", self.manifest.counts.entities)
+        return self._vector_files.get("entity")
 
     @property
     def chunk_vectors(self) -> VectorFile | None:
         """Unit vectors of the chunks by number; None where the snapshot has none."""
-        return self._vectors("chunk", self.manifest.counts.chunks)
+        return self._vector_files.get("chunk")
 
     @property
     def relation_vectors(self) -> VectorFile | None:
         """Unit vectors of the relations by number; None where the snapshot has none."""
-        return self._vectors("relation", self.manifest.counts.relations)
+        return self._vector_files.get("relation")
 
     def describe(self) -> Mapping[str, Any]:
         """Return the manifest's facts as plain data."""
         return self.manifest.model_dump(mode="json")
-
-    def _vectors(self, name: str, count: int) -> VectorFile | None:
-        if name not in self.manifest.vectors or self.manifest.dimension is None:
-            return None
-        with self._lock:
-            file = self._vector_files.get(name)
-            if file is None:
-                path = self.path / f"{name}_vecs.f32"
-                file = self._vector_files[name] = VectorFile(path, dimension=self.manifest.dimension, count=count)
-            return file
 
     def _numbers(self, table: Table, ids: Sequence[str]) -> list[int | None]:
         values = self.reader.get_many(table, [named_key(identifier) for identifier in ids])
@@ -223,18 +213,18 @@ class Sidecar:
     def _damaged(self, problem: str) -> SidecarCorruptError:
         return SidecarCorruptError(self.path, problem, fix="publish the sidecar again")
 
-    def _check_vector_files(self) -> None:
+    def _map_vector_files(self) -> None:
+        """Map them at once: later, their paths may lead into the snapshot that replaced this one."""
+        counts = self.manifest.counts
+        rows = {"entity": counts.entities, "chunk": counts.chunks, "relation": counts.relations}
         for name in self.manifest.vectors:
             path = self.path / f"{name}_vecs.f32"
             entry = self.manifest.files.get(path.name)
-            try:
-                size = path.stat().st_size
-            except FileNotFoundError:
-                raise SidecarNotFoundError(path, "is missing", fix="publish the sidecar again") from None
-            if entry is None or size != entry.size_bytes:
+            if entry is None or self.manifest.dimension is None or name not in rows:
                 raise SidecarCorruptError(
-                    path, f"has {size} bytes, the manifest says {entry and entry.size_bytes}", fix="publish the sidecar again"
+                    self.path / MANIFEST_NAME, f"does not describe {path.name}", fix="publish the sidecar again"
                 )
+            self._vector_files[name] = VectorFile(path, dimension=self.manifest.dimension, count=rows[name])
 
 
 def _open_reader(directory: Path, manifest: Manifest) -> KeyValueReader:
