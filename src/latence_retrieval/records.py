@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, field_validator
 
 __all__ = ["Chunk", "Entity", "Fact", "Identifier", "Member", "Relation", "Scalar"]
 
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 """An id: any non-empty string. UUIDs are written in canonical lower-case hyphenated form."""
 
-Scalar = str | int | float | bool
-"""A value of metadata or properties."""
+Scalar = str | int | FiniteFloat | bool
+"""A value of metadata or properties; JSON has no NaN and no infinity."""
 
 
 class _Record(BaseModel):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from latence_retrieval import EvidenceResult, Sidecar, build_sidecar, retrieve_evidence, verify_sidecar
+from latence_retrieval import EvidenceResult, Settings, Sidecar, build_sidecar, retrieve_evidence, verify_sidecar
 from latence_retrieval.errors import (
     BlankQueryError,
     DimensionMismatchError,
@@ -290,7 +290,16 @@ def test_lone_surrogates_are_replaced_and_told(small: Path) -> None:
     ids=["names", "word", "marks", "han", "initials", "quotes"],
 )
 def test_a_query_of_a_million_characters_is_bounded_work(small: Path, query: str) -> None:
-    result = retrieve_evidence(query, sidecar=small, first_stage=["c-ada"])
+    read: list[int] = []
+
+    class Reader(Tier):
+        def enter(self, request: EntryRequest) -> TierOutcome:
+            read.append(len(request.query))
+            return TierOutcome()
+
+    result = retrieve_evidence(query, sidecar=small, first_stage=["c-ada"], tiers=(Reader(None), "alias"))
+    assert read == [Settings().entry.max_query_chars]
+    assert result.query == query
     assert result.work.lookups <= 10_000
     assert result.work.pushes <= 1_000
     assert "characters of the query" in reasons(result)

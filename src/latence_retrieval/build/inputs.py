@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -38,12 +39,14 @@ def read_records(source: RecordSource, model: type[Model], *, argument: str) -> 
         argument: the caller's name for the source, for messages about iterables.
 
     Raises:
-        InvalidInputError: the file does not exist or cannot be read.
+        InvalidInputError: the file does not exist or cannot be read, or the source is neither file nor iterable.
         RecordError: a line is not JSON, or not a valid record; it names file, line and field.
     """
     if isinstance(source, (str, Path)):
         yield from _read_file(Path(source), model, argument)
         return
+    if not isinstance(source, Iterable):
+        raise InvalidInputError(argument, f"is {source!r}", fix="give a JSON Lines file, or an iterable of records")
     for line, item in enumerate(source, start=1):
         if isinstance(item, model):
             yield Numbered(line, item, None)
@@ -62,6 +65,8 @@ def _read_file(path: Path, model: type[Model], argument: str) -> Iterator[Number
     with stream:
         try:
             for line, raw in enumerate(stream, start=1):
+                if line == 1:
+                    raw = raw.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901
                 if not raw.strip():
                     continue
                 if b'"vector"' in raw:

@@ -11,13 +11,13 @@ from typing import Any
 
 from latence_retrieval.build.annotate import annotate, pack_annotated
 from latence_retrieval.build.catalogue import forms_of
-from latence_retrieval.build.inputs import RecordSource, read_records
+from latence_retrieval.build.inputs import Numbered, RecordSource, read_records
 from latence_retrieval.build.progress import Progress
 from latence_retrieval.build.scratch import Scratch
 from latence_retrieval.build.spill import SpillSorter
 from latence_retrieval.build.term_sentences import add_terms
 from latence_retrieval.build.vectors import VectorSink
-from latence_retrieval.errors import RecordError
+from latence_retrieval.errors import BuildError, InvalidInputError, RecordError
 from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.records import Chunk, Entity, Fact, Relation
 from latence_retrieval.sidecar.codec import MILLION
@@ -60,7 +60,7 @@ def load_entities(scratch: Scratch, source: RecordSource | None, vectors: Vector
                 add_entity(scratch, number, item.record)
             except sqlite3.IntegrityError:
                 raise _at(source, "entities", item.line, f"entity id {item.record.id!r} occurs twice") from None
-            vectors.add(item.vector)
+            _add_vector(vectors, item, source, "entities")
             tick()
 
 
@@ -75,7 +75,7 @@ def load_relations(scratch: Scratch, source: RecordSource | None, vectors: Vecto
             scratch.run("INSERT INTO relation VALUES (?, ?, ?)", (number, item.record.label, item.record.description))
         except sqlite3.IntegrityError:
             raise _at(source, "relations", item.line, f"relation {item.record.label!r} occurs twice") from None
-        vectors.add(item.vector)
+        _add_vector(vectors, item, source, "relations")
 
 
 def load_chunks(
@@ -94,12 +94,13 @@ def load_chunks(
 
     Raises:
         RecordError: an invalid line, an id that occurs twice, or a reference to an entity that does not exist.
+        BuildError: `title_vectors` has another number of rows than there are chunks.
     """
     next_entity = scratch.count("entity")
     with progress.stage("chunks") as tick:
         for number, item in enumerate(read_records(source, Chunk, argument="chunks")):
             chunk = item.record
-            title_vector = next(title_vectors, None) if title_vectors is not None else None
+            title_vector = None if title_vectors is None else _title_row(title_vectors, number)
             annotated = annotate(chunk.text)
             forms, marks = pack_annotated(annotated)
             add_terms(term_sentences, number, chunk.title, annotated)
@@ -117,15 +118,42 @@ def load_chunks(
                 if known is None:
                     add_entity(scratch, next_entity, Entity(id=identifier, name=chunk.title), is_title=True)
                     scratch.forget_one("entity", identifier)
-                    entity_vectors.add(title_vector)
+                    _add_title_vector(entity_vectors, title_vector, number)
                     known = next_entity
                     next_entity += 1
                 about.append(known)
             for place, entity in enumerate(dict.fromkeys(about)):
                 scratch.run("INSERT INTO about VALUES (?, ?, ?)", (number, place, entity))
-            vectors.add(item.vector)
+            _add_vector(vectors, item, source, "chunks")
             postings.add(number, f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text)
             tick()
+    if title_vectors is not None and next(title_vectors, None) is not None:
+        count = scratch.count("chunk")
+        raise BuildError(f"title_vectors: more than {count} rows, but no more chunks; give one row a chunk, in order")
+
+
+def _title_row(rows: Iterator[Sequence[float]], number: int) -> Sequence[float]:
+    row = next(rows, None)
+    if row is None:
+        raise BuildError(f"title_vectors: only {number} rows, but there are more chunks; give one row a chunk, in order")
+    return row
+
+
+def _add_title_vector(vectors: VectorSink, row: Sequence[float] | None, number: int) -> None:
+    try:
+        vectors.add(row)
+    except InvalidInputError as error:
+        raise InvalidInputError("title_vectors", f"row {number}: {error.problem}", fix=error.fix) from error
+
+
+def _add_vector(vectors: VectorSink, item: Numbered[Any], source: RecordSource, argument: str) -> None:
+    """Add a record's row; an inline vector that cannot be used is the record's fault."""
+    try:
+        vectors.add(item.vector)
+    except InvalidInputError as error:
+        if item.vector is None:
+            raise
+        raise _at(source, argument, item.line, f"field vector: {error.problem}; {error.fix}") from error
 
 
 def load_facts(scratch: Scratch, source: RecordSource | None, relation_vectors: VectorSink, progress: Progress) -> None:

@@ -38,6 +38,7 @@ class VectorSink:
         self.present = 0
         self._argument = argument
         self._rows = rows
+        self._taken = 0  # rows of the source
         self._leading_absent = 0
         self._absent = bytearray()  # one flag a record
         self._file = path.open("wb")
@@ -56,20 +57,26 @@ class VectorSink:
         Raises:
             BuildError: the source has fewer rows than there are records.
             DimensionMismatchError: a row of another length than the first.
-            InvalidInputError: NaN or infinity in a row.
+            InvalidInputError: NaN or infinity in a row, or no row of numbers.
         """
         row = inline
         if self._rows is not None:
             from_source = next(self._rows, None)
             if from_source is None:
                 raise BuildError(
-                    f"{self._argument}: only {self.count} rows, but there are more records; give one row a record, in order"
+                    f"{self._argument}: only {self._taken} rows, but there are more records; give one row a record, in order"
                 )
+            self._taken += 1
             row = row if row is not None else from_source
         if row is None:
             self.add_absent()
             return
-        self._write(row)
+        try:
+            self._write(row)
+        except TypeError as error:
+            raise InvalidInputError(
+                self._argument, f"row {self.count} is no row of numbers ({error})", fix="give one list of numbers a record"
+            ) from error
 
     def add_absent(self) -> None:
         """Add a row for a record without a vector."""
@@ -88,7 +95,7 @@ class VectorSink:
         """
         if self._rows is not None and next(self._rows, None) is not None:
             raise BuildError(
-                f"{self._argument}: more than {self.count} rows, but no more records; give one row a record, in order"
+                f"{self._argument}: more than {self._taken} rows, but no more records; give one row a record, in order"
             )
         self._rows = None
 
