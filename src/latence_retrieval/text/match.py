@@ -45,16 +45,19 @@ class Match(NamedTuple, Generic[Found]):
 
 
 def letter_cases(text: str, tokens: Sequence[Token]) -> bytes:
-    """Return one `Case` byte per token."""
+    """Return one `Case` byte per token; letters that hang on a digit (`4th`, `100b`) go with the digit."""
     cases = bytearray()
+    end = -1
     for token in tokens:
         letter = text[token.start]
-        if letter.isupper():
+        hangs = token.start == end and cases[-1] == Case.DIGIT
+        if hangs or letter.isnumeric() or letter == "&":
+            cases.append(Case.DIGIT)
+        elif letter.isupper():
             cases.append(Case.UPPER)
-        elif letter.islower():
-            cases.append(Case.LOWER)
         else:
-            cases.append(Case.DIGIT if letter.isnumeric() or letter == "&" else Case.NONE)
+            cases.append(Case.LOWER if letter.islower() else Case.NONE)
+        end = token.end
     return bytes(cases)
 
 
