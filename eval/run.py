@@ -10,7 +10,7 @@ from typing import Any
 from eval.cache import Cache, code_digest
 from eval.config import EvalConfig
 from eval.data import EvalSet, load_set
-from eval.data.records import first_questions
+from eval.data.records import Question, first_questions
 from eval.errors import HarnessError, SystemUnavailable
 from eval.machine import provenance
 from eval.measure import Measurement, measure
@@ -18,12 +18,14 @@ from eval.metrics.tokens import count_tokens
 from eval.progress import say
 from eval.results import write_results
 from eval.stats.aggregate import compare_columns
+from eval.stats.breakdown import groups_of
 from eval.systems.base import Bench
 from eval.systems.registry import make_system, parse_systems
 
 __all__ = ["RunRequest", "run", "run_sets"]
 
 _BASELINE = "dense"
+_COMPARED_BY_GROUP = ("recall@2", "recall@5", "recall@10")
 _COMPARED = ("recall@2", "recall@5", "recall@10", "all_gold@5", "evidence@1024")
 
 
@@ -103,6 +105,7 @@ def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str,
         "latency",
         "build",
         "versus_dense",
+        "versus_dense_by_group",
         "losses",
         "skipped",
         "errors",
@@ -144,6 +147,7 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
             summary["losses"][data.name][name] = losses
         _say_line(data.name, name, found)
     summary["versus_dense"][data.name] = _versus(rows, config)
+    summary["versus_dense_by_group"][data.name] = _versus_by_group(rows, questions, config)
     details["sets"][data.name] = _set_details(data, questions, rows, costs)
 
 
@@ -201,6 +205,29 @@ def _versus(rows: dict[str, list[dict[str, Any]]], config: EvalConfig) -> dict[s
             )
             for metric in _COMPARED
             if metric in found[0]["metrics"] and metric in base[0]["metrics"]
+        }
+        for name, found in rows.items()
+        if name != _BASELINE
+    }
+
+
+def _versus_by_group(
+    rows: dict[str, list[dict[str, Any]]], questions: Sequence[Question], config: EvalConfig
+) -> dict[str, Any]:
+    """Compare recall with dense in each group of questions: no kind of question may pay for another's gain."""
+    if _BASELINE not in rows:
+        return {}
+    return {
+        name: {
+            group: {
+                metric: compare_columns(
+                    [found[place]["metrics"][metric] for place in places],
+                    [rows[_BASELINE][place]["metrics"][metric] for place in places],
+                    config=config,
+                )
+                for metric in _COMPARED_BY_GROUP
+            }
+            for group, places in groups_of(questions).items()
         }
         for name, found in rows.items()
         if name != _BASELINE

@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.report.labels import METRIC_LABELS, is_library, ordered
 
-__all__ = ["breakdown_table", "latency_table", "loss_table", "metric_table", "table", "versus_table"]
+__all__ = ["breakdown_table", "group_table", "latency_table", "loss_table", "metric_table", "table", "versus_table"]
 
 Results = Mapping[str, Any]
 Cell = tuple[str, float | str, str]
@@ -78,6 +78,20 @@ def _difference(value: Mapping[str, float] | None) -> Cell:
     )
     kind = "up" if value["low"] > 0 else "down" if value["high"] < 0 else ""
     return (words, value["delta"], kind)
+
+
+def group_table(results: Results, set_name: str, *, metric: str = "recall@5") -> str:
+    """Return the paired difference against dense in each group of questions; empty without groups or dense."""
+    found = results.get("versus_dense_by_group", {}).get(set_name, {})
+    groups = list(next(iter(found.values()))) if found else []
+    if not groups:
+        return ""
+    rows = []
+    for name in ordered(found):
+        cells: list[Cell] = [(name, name, "")]
+        cells += [_difference(found[name].get(group, {}).get(metric)) for group in groups]
+        rows.append((_row_class(name), cells))
+    return table(["system", *(f"Δ {group}" for group in groups)], rows)
 
 
 def breakdown_table(results: Results, set_name: str, *, metric: str = "recall@5") -> str:
