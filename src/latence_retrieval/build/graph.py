@@ -66,7 +66,7 @@ class Graph:
         self._chunk_counts = array("I", bytes(4 * count))
         self._edge_counts = array("I", bytes(4 * count))
         self._discovered = bytearray(count)
-        for (number,) in scratch.rows("SELECT n FROM entity WHERE json LIKE '%\"discovered\":true%'"):
+        for (number,) in scratch.rows("SELECT n FROM entity WHERE json_extract(json, '$.discovered')"):
             self._discovered[number] = 1
         self.mentions = 0
         self.hyperedges = 0

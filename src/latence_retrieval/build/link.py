@@ -65,6 +65,8 @@ def discover_entities(scratch: Scratch, *, directory: Path, max_memory_bytes: in
             all_of_it, as_name = written.get(phrase, (0, 0))
             if len(phrase) < SHORTEST_WORD or link_probability(all_of_it, as_name) < MIN_LINK_PROBABILITY:
                 continue
+        if scratch.one("SELECT 1 FROM entity WHERE id = ?", (DISCOVERED_ID_PREFIX + phrase,)) is not None:
+            continue  # the catalogue has that id for something else
         entity = Entity(id=DISCOVERED_ID_PREFIX + phrase, name=phrase, discovered=True)
         add_entity(scratch, number + added, entity)
         scratch.run("UPDATE alias SET flags = flags | ? WHERE form = ?", (int(AliasFlag.CASED), phrase))
