@@ -1,6 +1,7 @@
 """The loss ledger: where each missed gold passage was lost.
 
-    no anchor       no anchor was found, or the question names this very passage and no anchor is about it
+    no anchor       no anchor was found, or the labels say that the question names this very passage and no
+                    anchor is about it
     no link         anchors were found, but no path of at most two hops leads from them to the passage
     cut by the walk a path is there, but the walk left nothing on the passage
     outranked       the walk reached it, and other passages took the places
@@ -102,7 +103,7 @@ def _losses(row: Mapping[str, Any], question: Question, bench: Bench, graph: Ent
             selected=selected,
             has_anchors=bool(anchors),
             anchored={passage for anchor in anchors for passage in anchor["passages"]},
-            named=named_passages(question, bench.data),
+            named=() if bench.data.anchors is None else named_passages(question, bench.data),
             linked=bench.data.row_of.get(item, -1) in near,
             reached=row.get("reached"),
         )
