@@ -44,7 +44,7 @@ class TrainingPlan:
         seed: of data, order, dropout and initialisation.
     """
 
-    steps: int = 420
+    steps: int = 300
     batch: int = 16
     train_examples: int = 8000
     dev_examples: int = 400
@@ -188,7 +188,7 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
             )
         if step % save_every == 0:
             _save_state(state, model, optimiser, step=step, plan=plan, seconds=time.monotonic() - began)
-        if step % 150 == 0 and step < plan.steps:
+        if step % 100 == 0 and step < plan.steps:
             print(f"dev at {step}: {json.dumps(score(model, dev[:100]))}", file=sys.stderr, flush=True)
     seconds = time.monotonic() - began
     model.save_pretrained(str(out))

@@ -202,6 +202,23 @@ def test_the_signal_scores_every_label(tiny_checkpoint: Path) -> None:
     assert signal.relation_scores("When did Ada die?", {}, None) is None
 
 
+def test_the_signal_takes_as_many_passes_as_the_labels_need(short_checkpoint: Path) -> None:
+    signal = Gliner2RelationSignal(model=short_checkpoint)
+    labels = {f"kind {i}": None for i in range(15)}
+    calls = _count_forwards(signal)
+    assert set(signal.relation_scores("When?", labels, None) or {}) == set(labels)
+    assert 1 < len(calls) <= 4
+
+
+def test_the_signal_stops_after_its_last_pass(short_checkpoint: Path) -> None:
+    signal = Gliner2RelationSignal(model=short_checkpoint)
+    calls = _count_forwards(signal)
+    scores = signal.relation_scores("When?", {f"relation number {i}": None for i in range(500)}, None)
+    assert scores
+    assert len(scores) < 500
+    assert len(calls) == 4
+
+
 def test_eight_threads_share_one_load_and_agree(
     trained_checkpoint: Path,
     monkeypatch: pytest.MonkeyPatch,

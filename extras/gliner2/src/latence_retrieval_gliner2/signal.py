@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from latence_retrieval_gliner2.extractor import Extractor, shared_extractor
 
-__all__ = ["Gliner2RelationSignal"]
+__all__ = ["MAX_FORWARDS", "Gliner2RelationSignal"]
+
+MAX_FORWARDS = 4
+"""Forward passes a question: some 300 labels of a BERT-like encoder, about what one walk meets on open relations."""
 
 
 class Gliner2RelationSignal:
@@ -51,7 +54,9 @@ class Gliner2RelationSignal:
     def relation_scores(
         self, query: str, labels: Mapping[str, str | None], embedding: Sequence[float] | None
     ) -> Mapping[str, float] | None:
-        """Return the probability of each label that fits into the encoder; None where no label is given.
+        """Return the probability of each label; None where no label is given.
+
+        Labels that do not fit into one forward pass go into the next, up to `MAX_FORWARDS`; the rest are left out.
 
         The model reads the words of the query, so `embedding` is not looked at.
 
@@ -62,4 +67,14 @@ class Gliner2RelationSignal:
         del embedding
         if not labels:
             return None
-        return self.extractor.read(query, labels={}, relations=labels, threshold=1.0).relations
+        scores: dict[str, float] = {}
+        left = dict(labels)
+        for _ in range(MAX_FORWARDS):
+            found = self.extractor.read(query, labels={}, relations=left, threshold=1.0).relations
+            if not found:
+                break
+            scores |= found
+            left = {label: text for label, text in left.items() if label not in found}
+            if not left:
+                break
+        return scores
