@@ -31,6 +31,14 @@ class OpenTerms:
         self._rows = rows
         self._total = sum(weight for weight, _ in rows)
 
+    def touching(self, chunks: Iterable[int]) -> set[int]:
+        """Return those of `chunks` that hold any of the terms: for the others the overlap is 0."""
+        wanted = set(chunks)
+        found: set[int] = set()
+        for _, row in self._rows:
+            found |= row.keys() & wanted
+        return found
+
     def overlap(self, chunk: int, mask: int) -> float:
         """Return the part in [0, 1] of the terms, by idf, that one of the masked sentences holds.
 

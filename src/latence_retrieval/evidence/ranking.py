@@ -44,11 +44,12 @@ def rank_chunks(
     lexical_best: Mapping[int, float],
     *,
     query: str,
+    k: int,
     relation_signal: RelationSignal | None,
     strict: bool,
     settings: Settings,
 ) -> Ranked:
-    """Score all candidates and order them.
+    """Score all candidates and order the best, at least `k` where there are so many.
 
     Raises:
         TierError, MissingExtraError: `strict`, and the relation signal failed or is not installed.
@@ -68,7 +69,11 @@ def rank_chunks(
     weights = {signal: float(getattr(settings.weights, signal.value)) for signal in Signal}
     utilities = weigh(chunks, signals, weights)
     total = sum(weights[signal] for signal in utilities.weights) or 1.0
-    ordered = by_score(utilities.scores, lambda numbers: [chunk.id for chunk in view.sidecar.chunks(numbers)])
+    ordered = by_score(
+        utilities.scores,
+        lambda numbers: [chunk.id for chunk in view.sidecar.chunks(numbers)],
+        limit=max(k, 2 * settings.cover_depth),
+    )
     covered = covering_order(
         ordered,
         utilities.scores,

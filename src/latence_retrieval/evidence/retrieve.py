@@ -118,6 +118,7 @@ def retrieve_evidence(
             lexical,
             lexical_best,
             query=question.read,
+            k=k,
             relation_signal=relation_signal,
             strict=strict,
             settings=settings,
