@@ -61,7 +61,7 @@ class EvidenceView:
         selection = self._result.selection
         yield self._terminal.bold(f"  packed: {selection.tokens} of {selection.budget_tokens} tokens")
         for selected in selection.chunks:
-            title = padded(selected.chunk.title or selected.chunk.text, self._terminal.width - 40)
+            title = padded(selected.chunk.title or selected.chunk.text, self._terminal.width - 41)
             yield f"  [{selected.citation}]".ljust(7) + f"{title} {selected.chunk.id:<20.20}{selected.tokens:>6} tokens"
 
     def degradation_lines(self) -> Iterator[str]:
