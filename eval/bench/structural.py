@@ -38,7 +38,7 @@ _WARM_UP = 20
 
 
 def measure(paths: dict[tuple[int, str], Path], bases: dict[int, SyntheticBase], *, questions: int) -> dict[str, Any]:
-    """Return times by cell, as "<entities> <backend> <kind of call>"."""
+    """Return times by cell, as "<entities> <backend> <kind of call>", and the gauge."""
     cells = {
         f"{size} {backend} {kind}": (path, bases[size].questions(questions + _WARM_UP), settings)
         for (size, backend), path in paths.items()
@@ -47,9 +47,11 @@ def measure(paths: dict[tuple[int, str], Path], bases: dict[int, SyntheticBase],
     samples: dict[str, list[dict[str, float]]] = {name: [] for name in cells}
     walls: dict[str, list[float]] = {name: [] for name in cells}
     work: dict[str, list[int]] = {name: [] for name in cells}
+    gauges: list[float] = []
     gc.collect()
     with stages_timed() as spent:
         for at in range(questions + _WARM_UP):
+            gauges.append(_gauge())
             for name, (path, asked, settings) in cells.items():
                 spent.clear()
                 wall, cpu = time.perf_counter(), time.thread_time()
@@ -59,7 +61,19 @@ def measure(paths: dict[tuple[int, str], Path], bases: dict[int, SyntheticBase],
                     samples[name].append({**spent, "total": cpu})
                     walls[name].append(wall)
                     work[name].append(result.work.edges)
-    return {name: _summary(samples[name], walls[name], work[name]) for name in cells}
+    return {
+        "cells": {name: _summary(samples[name], walls[name], work[name]) for name in cells},
+        "gauge_ms": {"median": _ms(statistics.median(gauges)), "fastest": _ms(min(gauges))},
+    }
+
+
+def _gauge() -> float:
+    """Return the seconds that a fixed loop takes: what this machine, as busy as it is, makes of the same work."""
+    before = time.thread_time()
+    counts: dict[int, float] = {}
+    for at in range(4_000):
+        counts[at % 97] = counts.get(at % 97, 0.0) + 0.5
+    return time.thread_time() - before
 
 
 def _summary(samples: list[dict[str, float]], walls: list[float], edges: list[int]) -> dict[str, Any]:
@@ -100,6 +114,8 @@ def table(report: dict[str, Any]) -> str:
         stages = [f"{value:.2f}" for value in cell["stages_ms"].values()]
         totals = [f"{cell[key]:.2f}" for key in ("median_ms", "p95_ms", "wall_median_ms")]
         lines.append(" | ".join([name, *stages, *totals]))
+    gauge = report["gauge_ms"]
+    lines.append(f"gauge: a fixed loop took {gauge['median']} ms in the middle, {gauge['fastest']} ms at its fastest")
     lines += [f"ratio: {name}: {value}" for name, value in report["ratios"].items()]
     for size, build in report["build"].items():
         lines.append(
@@ -127,11 +143,11 @@ def main(arguments: list[str] | None = None) -> int:
     built = {size: prepared(base, chosen.work, fresh=chosen.fresh) for size, base in bases.items()}
     paths = {(size, name): path for size in sizes for name, path in built[size]["paths"].items()}
     say("measuring")
-    cells = measure(paths, bases, questions=chosen.questions)
+    measured = measure(paths, bases, questions=chosen.questions)
     report = {
         "provenance": provenance(),
-        "cells": cells,
-        "ratios": ratios(cells, sizes),
+        **measured,
+        "ratios": ratios(measured["cells"], sizes),
         "build": {str(size): built[size]["build"] for size in sizes},
         "pagerank": {
             str(size): None if chosen.without_pagerank else pagerank_ms(base, repeats=10 if size <= 100_000 else 3)

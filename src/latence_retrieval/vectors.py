@@ -231,7 +231,8 @@ def rounded_cosines(query: Sequence[float], rows: Any) -> list[float]:
         query: of unit length.
         rows: a float32 numpy array of unit rows, such as an index hands out.
     """
-    cosines = [_rounded(_dot(query, row), query, row) for row in rows.tolist()]
+    products = rows.astype("f8").dot(query).tolist()
+    cosines = [_rounded(value, query, row.tolist) for value, row in zip(products, rows, strict=True)]
     return [min(1.0, max(-1.0, cosine)) for cosine in cosines]
 
 
