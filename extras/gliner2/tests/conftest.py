@@ -79,7 +79,14 @@ def _untrained(*, hidden: int, layers: int, positions: int = 512) -> Any:
 
 
 @pytest.fixture(scope="session")
-def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed() -> None:
+    """Skip where the extra is not installed."""
+    for package in ("torch", "gliner2"):
+        pytest.importorskip(package, reason="the gliner2 extra is not installed")
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoint(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A real checkpoint with random weights: fit for plumbing, not for scores."""
     path = tmp_path_factory.mktemp("gliner2") / "tiny"
     _untrained(hidden=32, layers=1).save_pretrained(str(path))
@@ -87,7 +94,7 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def short_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def short_checkpoint(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same with an encoder of only 64 positions."""
     path = tmp_path_factory.mktemp("gliner2") / "short"
     _untrained(hidden=32, layers=1, positions=64).save_pretrained(str(path))
@@ -95,7 +102,7 @@ def short_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def trained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained_checkpoint(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkpoint that the library's own trainer taught the eight sentences of `TRAINED`."""
     from gliner2.training.data import InputExample
     from gliner2.training.trainer import GLiNER2Trainer, TrainingConfig

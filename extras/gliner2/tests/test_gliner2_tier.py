@@ -18,9 +18,6 @@ from latence_retrieval.ports.entry_tier import EntryTier
 from latence_retrieval.ports.relation_signal import RelationSignal
 from latence_retrieval_gliner2 import Gliner2RelationSignal, Gliner2Tier
 
-pytest.importorskip("torch", reason="the gliner2 extra is not installed")
-pytest.importorskip("gliner2", reason="the gliner2 extra is not installed")
-
 Sentences = tuple[tuple[str, Mapping[str, Sequence[str]]], ...]
 MakeSnapshot = Callable[..., Any]
 
@@ -296,11 +293,13 @@ def test_a_damaged_checkpoint_is_one_error_that_names_the_argument(
 
 
 @pytest.mark.parametrize("model", ["/no/such/directory", "./nowhere", "a/b/c", "owner/never-cached", "never-cached"])
+@pytest.mark.usefixtures("installed")
 def test_a_missing_checkpoint_is_one_error_at_once(model: str) -> None:
     with pytest.raises(ModelError, match="model="):
         Gliner2Tier(model=model).warm_up()
 
 
+@pytest.mark.usefixtures("installed")
 def test_a_file_is_not_a_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "weights.bin").write_bytes(b"")
     with pytest.raises(ModelError, match="is a file"):

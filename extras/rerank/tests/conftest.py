@@ -77,12 +77,19 @@ def _save(path: Path, *, labels: int, steps: int) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed() -> None:
+    """Skip where the extra is not installed."""
+    for package in ("torch", "sentence_transformers"):
+        pytest.importorskip(package, reason="the rerank extra is not installed")
+
+
+@pytest.fixture(scope="session")
+def cross_encoder(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cross-encoder that knows which question belongs to which passage."""
     return _save(tmp_path_factory.mktemp("rerank") / "trained", labels=1, steps=200)
 
 
 @pytest.fixture(scope="session")
-def classifier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def classifier(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A classifier over three labels, which is no reranker."""
     return _save(tmp_path_factory.mktemp("rerank") / "classifier", labels=3, steps=0)

@@ -14,9 +14,6 @@ from latence_retrieval.errors import InvalidInputError, MissingExtraError, Model
 from latence_retrieval.ports.reranker import Reranker
 from latence_retrieval_rerank import CrossEncoderReranker
 
-pytest.importorskip("torch", reason="the rerank extra is not installed")
-pytest.importorskip("sentence_transformers", reason="the rerank extra is not installed")
-
 PASSAGES = ("red apples grow here", "blue boats sail there", "green frogs jump far")
 QUESTIONS = ("red apples", "blue boats", "green frogs")
 
@@ -84,11 +81,13 @@ def test_a_classifier_over_several_labels_is_refused(classifier: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["/no/such/directory", "owner/never-cached"])
+@pytest.mark.usefixtures("installed")
 def test_a_missing_checkpoint_is_one_error_that_names_the_argument(model: str) -> None:
     with pytest.raises(ModelError, match="model="):
         CrossEncoderReranker(model=model).rerank_scores("q", ["p"])
 
 
+@pytest.mark.usefixtures("installed")
 def test_an_incomplete_checkpoint_is_one_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="model="):
         CrossEncoderReranker(model=tmp_path).warm_up()
