@@ -15,7 +15,7 @@ from latence_retrieval.cli.terminal import Terminal, cells
 from latence_retrieval.prompt import packed_text
 from latence_retrieval.select.tokens import estimate_tokens
 
-BUDGET_TOKENS = 512
+BUDGET_TOKENS = 768
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_one_question_fits_one_screen(printed):
 
 
 def test_the_totals_are_those_of_the_library_and_of_bm25(printed, comparisons):
-    told = re.search(r"All (\d+) questions, 512 tokens each: .* for (\d+) by chains, for (\d+) by BM25", printed())
+    told = re.search(r"All (\d+) questions, 768 tokens each: .* for (\d+) by chains, for (\d+) by BM25", printed())
     counted = totals(comparisons)
     assert [int(number) for number in told.groups()] == [counted.questions, counted.chains, counted.words]
 
@@ -101,7 +101,7 @@ def test_the_screen_says_where_each_way_has_the_answer(sidecar, comparisons):
 
 def test_the_shown_result_is_that_of_a_plain_call(sidecar, comparisons):
     question = sample_questions()[0].question
-    assert comparisons[0].by_chains == retrieve_evidence(question, sidecar=sidecar, budget_tokens=BUDGET_TOKENS)
+    assert comparisons[0].by_chains == retrieve_evidence(question, sidecar=sidecar, budget_tokens=BUDGET_TOKENS, k=16)
 
 
 def test_own_questions_are_answered_and_a_kept_sidecar_stays(printed, tmp_path):

@@ -60,9 +60,28 @@ build_sidecar(sys.argv[1], chunks=[{"id": "c1", "text": "Zorblax makes pumps.", 
 tier = plugins.create("entry.shout", word="Zorblax")
 result = retrieve_evidence("What does Zorblax make?", sidecar=sys.argv[1], tiers=["alias", tier])
 listed = {info.name: [str(info.state), info.distribution, info.version, info.detail] for info in plugins.discover()}
+
+from latence_retrieval.errors import MissingExtraError
+from latence_retrieval_gliner2 import Gliner2Tier
+
+def raised(call):
+    try:
+        call()
+    except MissingExtraError as error:
+        return error.install
+
+question, second = "What does Zorblax make?", Gliner2Tier(model="/models/none")
+degraded = retrieve_evidence(question, sidecar=sys.argv[1], tiers=["ann", "alias", second])
+without = {
+    "created": raised(lambda: plugins.create("entry.gliner2", model="/models/none")),
+    "strict": raised(lambda: retrieve_evidence(question, sidecar=sys.argv[1], tiers=["alias", second], strict=True)),
+    "record": [[record.tier, str(record.state), record.detail or ""] for record in degraded.tiers],
+    "passages": [item.chunk_id for item in degraded.ranking],
+}
 heavy = sorted({"torch", "numpy", "lmdb", "gliner2", "gliner", "sentence_transformers", "hnswlib"} & set(sys.modules))
 print(json.dumps({"plugins": listed, "tiers": [record.tier for record in result.tiers],
-                  "passages": [item.chunk_id for item in result.ranking], "heavy": heavy}))
+                  "passages": [item.chunk_id for item in result.ranking], "heavy": heavy,
+                  "without": without}))
 """
 
 
@@ -177,6 +196,20 @@ def test_the_first_partys_plugins_come_through_the_same_door(report: dict[str, d
         state, distribution, _, detail = report["plugins"][name]
         assert (state, distribution) == ("needs-extra", "latence-retrieval")
         assert detail == f"pip install 'latence-retrieval[{extra}]'"
+
+
+def test_tier_2_without_its_extra_is_the_install_line(report: dict[str, dict]) -> None:
+    line = "pip install 'latence-retrieval[gliner2]'"
+    assert report["without"]["created"] == line
+    assert report["without"]["strict"] == line
+
+
+def test_without_strict_the_other_tiers_answer_and_the_record_says_what_is_missing(report: dict[str, dict]) -> None:
+    records = {tier: (state, detail) for tier, state, detail in report["without"]["record"]}
+    assert records["gliner2"][0] == "failed"
+    assert "pip install 'latence-retrieval[gliner2]'" in records["gliner2"][1]
+    assert records["alias"][0] == "linked"
+    assert report["without"]["passages"] == ["c1"]
 
 
 def test_listing_plugins_imports_no_heavy_package(report: dict[str, list]) -> None:

@@ -42,13 +42,14 @@ def question_lines(
     yield _rule(question.id if question else "your question", terminal)
     yield from view.question_lines()
     yield ""
-    chains = _chains_to_show(comparison)
+    way = frozenset(question.gold if question else ())
+    chains = _chains_to_show(comparison, way)
     if comparison.answering and not any(_ends_at(chain, comparison.answering) for chain in chains):
-        yield terminal.dim("  no chain of this result ends at the answering passage; its best chain:")
+        yield terminal.dim("  no chain ends at the answering passage; the one that covers most of the way there:")
     for chain in chains:
         yield from view.chain_lines(chain)
     yield ""
-    yield from _side_by_side(comparison, frozenset(question.gold if question else ()), terminal)
+    yield from _side_by_side(comparison, way, terminal)
     if question is not None:
         yield terminal.dim(f"  {_DOT} on the way   {_STAR} holds the answer")
         yield from _verdict_lines(comparison, question, terminal)
@@ -79,15 +80,15 @@ def _ends_at(chain: Chain, answering: tuple[str, ...]) -> bool:
     return chain.hops[-1].chunk_id in answering
 
 
-def _chains_to_show(comparison: Comparison) -> list[Chain]:
-    """Return for each answering passage the best chain that ends there, else the best there is."""
+def _chains_to_show(comparison: Comparison, way: frozenset[str]) -> list[Chain]:
+    """Return for each answering passage the best chain that ends there, else the one that covers most of the way."""
     chains = comparison.by_chains.chains
     if not comparison.answering:
         return list(chains[:_OWN_QUESTION_CHAINS])
     found = []
     for identifier in comparison.answering:
         found += [chain for chain in chains if chain.hops[-1].chunk_id == identifier][:1]
-    return found or list(chains[:1])
+    return found or sorted(chains, key=lambda chain: -len(way.intersection(chain.chunk_ids)))[:1]
 
 
 def _side_by_side(comparison: Comparison, way: frozenset[str], terminal: Terminal) -> Iterator[str]:
