@@ -208,7 +208,7 @@ class Selection(_Result):
     Attributes:
         tokens: of the packed text as a whole, never above `budget_tokens`.
         value: the objective's value of what is packed.
-        bound: no selection under this budget can have a higher value.
+        bound: no selection whose passages keep the budget, each counted by itself, can have a higher value.
     """
 
     chunks: tuple[SelectedChunk, ...] = ()
@@ -234,7 +234,7 @@ class Work(_Result):
     """How much was done; the same for the same call on any machine.
 
     Attributes:
-        residual: mass of the walk that was not pushed; bounds the error of all activations together.
+        residual: mass of the walk that was not pushed; bounds the error of all chunks' activations together.
     """
 
     lookups: int = 0

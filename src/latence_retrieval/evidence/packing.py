@@ -50,6 +50,10 @@ def pack_ranked(
         return Selection(), ()
     selection, dropped = pack(candidates, chains, budget_tokens=budget_tokens, count=count, settings=settings)
     dropped += [
+        Dropped(chunk_id=told.chunk_id, reason="ranked below the passages that are considered for packing")
+        for told in ranking[len(order) : len(ranked.order)]
+    ]
+    dropped += [
         Dropped(chunk_id=told.chunk_id, reason="its text is not in this snapshot") for told in ranking[len(ranked.order) :]
     ]
     return selection, tuple(dropped)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import index
+from typing import SupportsIndex
 
 from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.ports.token_counter import TokenCounter
+from latence_retrieval.prompt import SEPARATOR, packed_block, packed_text
 from latence_retrieval.records import Chunk
 from latence_retrieval.results import Dropped, SelectedChunk, Selection
 from latence_retrieval.select.budget import Choice, Item, choose
-from latence_retrieval.prompt import SEPARATOR, packed_block, packed_text
 from latence_retrieval.settings import SelectionSettings
 
 __all__ = ["Candidate", "pack"]
@@ -89,29 +91,31 @@ def pack(
     selection = Selection(
         chunks=selected, tokens=total_of(choice.places), budget_tokens=budget_tokens, value=choice.value, bound=choice.bound
     )
-    return selection, _dropped(candidates, items, choice, budget_tokens)
+    return selection, _dropped(candidates, items, choice, [item.tokens - separator for item in items], budget_tokens)
 
 
 def _dropped(
-    candidates: Sequence[Candidate], items: Sequence[Item], choice: Choice, budget_tokens: int
+    candidates: Sequence[Candidate], items: Sequence[Item], choice: Choice, tokens: Sequence[int], budget_tokens: int
 ) -> list[Dropped]:
     chosen = set(choice.places)
     dropped = []
     for place, (candidate, item) in enumerate(zip(candidates, items, strict=True)):
         if place in chosen:
             continue
-        if item.tokens > budget_tokens:
+        if tokens[place] > budget_tokens:
             reason = "alone above the budget"
         elif any(item.words and len(item.words & items[other].words) >= 0.8 * len(item.words) for other in chosen):
             reason = "repeats a passage that is packed"
         else:
             reason = "other passages are worth more per token"
-        dropped.append(Dropped(chunk_id=candidate.chunk.id, reason=reason, tokens=item.tokens))
+        dropped.append(Dropped(chunk_id=candidate.chunk.id, reason=reason, tokens=tokens[place]))
     return dropped
 
 
 def _counted(count: TokenCounter, text: str) -> int:
-    tokens: object = count(text)
-    if isinstance(tokens, bool) or not hasattr(tokens, "__index__") or int(tokens) < 0:  # type: ignore[call-overload]
-        raise InvalidInputError("count_tokens", f"gave {tokens!r} for a text", fix="return an integer of at least 0")
-    return int(tokens)  # type: ignore[call-overload,no-any-return]
+    counted: object = count(text)
+    if isinstance(counted, SupportsIndex) and not isinstance(counted, bool):
+        tokens = index(counted)
+        if tokens >= 0:
+            return tokens
+    raise InvalidInputError("count_tokens", f"gave {counted!r} for a text", fix="return an integer of at least 0")
