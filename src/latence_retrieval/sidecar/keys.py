@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 from latence_retrieval.ports.key_value import Key, Table
 
@@ -12,6 +13,7 @@ __all__ = [
     "AscendingRows",
     "is_storable",
     "packed",
+    "packed_all",
     "require_kind",
     "unpacked",
 ]
@@ -30,6 +32,8 @@ def require_kind(table: Table, keys: Sequence[Key]) -> None:
         TypeError: bytes for a numbered table, or a number for a named one.
     """
     wanted = int if table.is_numbered else bytes
+    if set(map(type, keys)) <= {wanted}:
+        return
     for key in keys:
         if type(key) is not wanted:
             kind = "numbers" if table.is_numbered else "bytes"
@@ -53,6 +57,24 @@ def packed(table: Table, key: Key) -> bytes:
     if isinstance(key, int):
         return (table << 32 | key).to_bytes(5, "big")
     return bytes((table,)) + key
+
+
+def packed_all(table: Table, keys: Sequence[Key]) -> list[bytes]:
+    """Return what `packed` gives for each key, or the table's byte alone for one that cannot be there.
+
+    The table's byte alone is nobody's key, so looking it up finds nothing.
+
+    Raises:
+        TypeError: a key of the wrong kind.
+    """
+    require_kind(table, keys)
+    nobody = bytes((table,))
+    if table.is_numbered:
+        base = int(table) << 32
+        numbers = cast("Sequence[int]", keys)
+        return [(base | key).to_bytes(5, "big") if 0 <= key <= MAX_NUMBER else nobody for key in numbers]
+    names = cast("Sequence[bytes]", keys)
+    return [nobody + key if len(key) <= MAX_KEY_BYTES else nobody for key in names]
 
 
 def unpacked(table: Table, stored: bytes) -> Key:

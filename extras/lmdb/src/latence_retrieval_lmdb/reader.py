@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from latence_retrieval.ports.key_value import Key, Table
 from latence_retrieval.sidecar.files import was_replaced
 from latence_retrieval.sidecar.forking import GATE
-from latence_retrieval.sidecar.keys import is_storable, packed, require_kind, unpacked
+from latence_retrieval.sidecar.keys import is_storable, packed, packed_all, require_kind, unpacked
 from latence_retrieval_lmdb.handles import Handle, acquire, release
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class LmdbReader:
 
     def get_many(self, table: Table, keys: Sequence[Key]) -> list[bytes | None]:
         """Return one value or None per key, in the order asked."""
-        require_kind(table, keys)
-        # the table's byte alone is nobody's key, so it stands for keys that cannot be there
-        stored = [packed(table, key) if is_storable(key) else bytes((table,)) for key in keys]
+        stored = packed_all(table, keys)
         if self._transaction is None:
             self._reattach()
         with self.lock:
