@@ -68,17 +68,17 @@ def _read(numbers: Sequence[int], look_up: Callable[[Sequence[int]], Sequence[Re
 
 
 def tell_anchors(entered: Entered, names: Names) -> tuple[Anchor, ...]:
-    """Return the anchors, heaviest first."""
+    """Return the anchors, heaviest first, equal ones by ascending id; their homonyms likewise."""
     anchors = []
     for link, mass in entered.anchors:
         entity = names.entity(link.entity)
         span = link.span
-        passed_over = [
+        passed_over = (
             Homonym(entity_id=other.entity_id, name=other.name, share=share)
             for other, share in (
                 (names.entity(number), share) for number, share in link.homonyms[:_MAX_HOMONYMS_TOLD]
             )
-        ]
+        )
         anchors.append(
             Anchor(
                 entity_id=entity.entity_id,
@@ -89,10 +89,10 @@ def tell_anchors(entered: Entered, names: Names) -> tuple[Anchor, ...]:
                 start=None if span is None else span.start,
                 end=None if span is None else span.end,
                 share=link.share,
-                passed_over=tuple(passed_over),
+                passed_over=tuple(sorted(passed_over, key=lambda other: (-other.share, other.entity_id))),
             )
         )
-    return tuple(anchors)
+    return tuple(sorted(anchors, key=lambda anchor: (-anchor.weight, anchor.entity_id)))
 
 
 def tell_chains(paths: Mapping[int, Path], names: Names) -> tuple[Chain, ...]:
