@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from latence_retrieval.results import Work
@@ -88,6 +88,14 @@ class QuestionTerms(OpenTerms):
         """Return the terms that a chunk holds, explained or not."""
         return [term for term, row in self._by_term.items() if chunk in row]
 
+    def held_weight(self, chunks: set[int]) -> dict[int, float]:
+        """Return the summed idf of the terms, explained or not, that each chunk holds; chunks without any are left out."""
+        found: dict[int, float] = {}
+        for term, row in self._by_term.items():
+            for chunk in row.keys() & chunks:
+                found[chunk] = found.get(chunk, 0.0) + self.weights[term]
+        return found
+
     def left_by(self, chunk: int) -> OpenTerms:
         """Return the terms that a chunk leaves open."""
         return OpenTerms([(self.weights[term], row) for term, row in self._by_term.items() if chunk not in row])
@@ -107,10 +115,8 @@ class QueryView:
         *,
         embedding: Sequence[float] | None,
         settings: WalkSettings,
-        relevance: Callable[[Sequence[int]], Sequence[float]],
     ) -> None:
         self.sidecar = sidecar
-        self._relevance = relevance
         self.embedding = embedding
         vectors = sidecar.chunk_vectors if embedding is not None else None
         self._chunk_vectors = vectors
@@ -128,7 +134,8 @@ class QueryView:
     def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
         """Return the hyperedges of each entity that are followed, None for those without any.
 
-        Of an entity's first block all but the mentions, and of those the best by BM25 up to the limit.
+        Of an entity's first block all but the mentions, and of those the chunks that hold most of the question's terms,
+        up to the limit.
         """
         missing = [entity for entity in dict.fromkeys(entities) if entity not in self._incidence]
         if missing:
@@ -141,8 +148,7 @@ class QueryView:
         crowded = [block for block in blocks if block is not None and block.kinds.count(EdgeKind.MENTION) > limit]
         if not crowded:
             return list(blocks)
-        chunks = sorted({chunk for block in crowded for chunk in block.chunks})
-        relevance = dict(zip(chunks, self._relevance(chunks), strict=True))
+        relevance = self.terms.held_weight({chunk for block in crowded for chunk in block.chunks})
         return [
             block if block is None or block not in crowded else _best_mentions(block, relevance, limit)
             for block in blocks
@@ -152,6 +158,7 @@ class QueryView:
         """Say what the entry found: the terms that it leaves open, and the entities that take no mass back."""
         self.terms = terms
         self._anchors = frozenset(anchors)
+        self._incidence.clear()  # what was read before the terms were known is cut to other mentions
 
     def members(self, chunks: Sequence[int]) -> list[list[Member]]:
         """Return each chunk's entities with their weights, subjects first, anchors left out.
@@ -224,7 +231,7 @@ class QueryView:
 def _best_mentions(block: IncidenceBlock, relevance: Mapping[int, float], limit: int) -> IncidenceBlock:
     """Return a block with its best mentions alone, all else kept, in the order that it had."""
     mentions = [at for at, kind in enumerate(block.kinds) if kind == EdgeKind.MENTION]
-    mentions.sort(key=lambda at: (-relevance[block.chunks[at]], block.chunks[at]))
+    mentions.sort(key=lambda at: (-relevance.get(block.chunks[at], 0.0), block.chunks[at]))
     kept = [at for at, kind in enumerate(block.kinds) if kind != EdgeKind.MENTION] + sorted(mentions[:limit])
 
     def of(column: Sequence[int]) -> array[int]:

@@ -77,10 +77,10 @@ class WalkSettings(_Settings):
     """Bound: anchors read."""
     max_chunk_pushes: _Count = 6
     """Chunks of a hop whose entities are reached, the heaviest first; fitted."""
-    max_entity_pushes: _Count = 24
+    max_entity_pushes: _Count = 16
     """Entities of a hop whose chunks are reached, the heaviest first; fitted."""
     max_mentions: _Count = 16
-    """Chunks that mention an entity are followed up to this many, the best by BM25 first; fitted."""
+    """Chunks that mention an entity are followed up to this many, those with most of the question's terms first; fitted."""
     max_degree: _Count = 100
     """Entities with more hyperedges take mass but pass none on; fitted."""
     tolerance: _NonNegative = 1e-6
@@ -148,7 +148,7 @@ class Settings(_Settings):
     """Ranks that are filled that way; the rest follow by utility."""
     lexical_candidates: _Count = 30
     """Best chunks by BM25 that are scored beside those that the walk reached."""
-    max_ranked: _Count = 200
+    max_ranked: _Count = 64
     """Bound: chunks scored."""
     max_chains: _Count = 8
     """Chains returned."""

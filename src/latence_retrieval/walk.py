@@ -54,17 +54,17 @@ class Walk:
     """What the walk left where.
 
     Attributes:
-        chunks, entities, facts: activation by number.
+        chunks, entities: activation by number.
         layers: hop by hop, for chains.
-        confidences: the pipeline's confidence in each fact that was met, in [0, 1].
+        fact_mass, sure_mass: by chunk, the mass that facts brought, and the same times their confidence.
         residual: mass that arrived at an entity or a chunk and was not passed on although it could have been.
         pushes: entities and chunks pushed.
     """
 
     chunks: dict[int, float]
     entities: dict[int, float]
-    facts: dict[int, float]
-    confidences: dict[int, float]
+    fact_mass: dict[int, float]
+    sure_mass: dict[int, float]
     layers: list[Layer]
     residual: float
     pushes: int

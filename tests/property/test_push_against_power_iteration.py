@@ -63,7 +63,6 @@ def _graph(dice: Random, *, dead_ends: bool) -> Any:
         edges_of,
         members_of,
         anchors,
-        cosines=dice.choice([None, {chunk: dice.uniform(-1.0, 1.0) for chunk in range(7)}]),
         overlaps={dice.randrange(8): dice.random() for _ in range(3)},
         degrees={dice.randrange(10): dice.choice([1, 300]) for _ in range(3)} if dead_ends else {},
     )
@@ -105,7 +104,7 @@ def test_push_falls_short_of_the_exact_walk_by_no_more_than_its_residual_says(se
     walk = push(graph, restart, seeds, limits)
     exact = oracle.exact_walk(graph, restart, seeds, limits)
     allowed = walk.residual / (1.0 - limits.continue_probability) + 1e-9
-    for booked, true in ((walk.chunks, exact.chunks), (walk.entities, exact.entities), (walk.facts, exact.facts)):
+    for booked, true in ((walk.chunks, exact.chunks), (walk.entities, exact.entities)):
         assert all(mass <= true[number] + 1e-9 for number, mass in booked.items())
         assert sum(true.values()) - sum(booked.values()) <= allowed
 
@@ -128,7 +127,7 @@ def test_push_without_limits_is_the_exact_walk(seed: int) -> None:
     )
     walk = push(graph, restart, seeds, limits)
     exact = oracle.exact_walk(graph, restart, seeds, limits)
-    for booked, true in ((walk.chunks, exact.chunks), (walk.entities, exact.entities), (walk.facts, exact.facts)):
+    for booked, true in ((walk.chunks, exact.chunks), (walk.entities, exact.entities)):
         for number, mass in true.items():
             assert booked.get(number, 0.0) == pytest.approx(mass, abs=1e-9)
 

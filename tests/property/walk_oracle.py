@@ -33,24 +33,19 @@ class DenseGraph:
     edges_of: dict[int, list[Edge]]
     members_of: dict[int, list[tuple[int, float]]]
     anchors: frozenset[int]
-    cosines: dict[int, float] | None = None
     overlaps: dict[int, float] = field(default_factory=dict)
     degrees: dict[int, int] = field(default_factory=dict)
     edges: int = 0
 
     @property
-    def has_similarity(self) -> bool:
-        return self.cosines is not None
-
-    @property
     def terms(self) -> DenseGraph:
         return self
 
+    def touching(self, chunks: Sequence[int]) -> set[int]:
+        return {chunk for chunk in chunks if self.overlaps.get(chunk)}
+
     def overlap(self, chunk: int, mask: int) -> float:
         return self.overlaps.get(chunk, 0.0)
-
-    def similarity(self, chunks: Sequence[int]) -> list[float]:
-        return [(self.cosines or {}).get(chunk, 0.0) for chunk in chunks]
 
     def members(self, chunks: Sequence[int]) -> list[list[Member]]:
         return [
@@ -142,8 +137,7 @@ def _matrices(graph: DenseGraph, settings: WalkSettings) -> tuple[dict[int, _Row
                 EdgeKind.FACT: settings.fact_weight * edge.confidence / MILLION,
                 EdgeKind.MENTION: settings.mention_weight,
             }[edge.kind]
-            weight *= math.exp(settings.overlap_sharpness * graph.overlaps.get(edge.chunk, 0.0))
-            weights.append(weight * math.exp(settings.query_sharpness * (graph.cosines or {}).get(edge.chunk, 0.0)))
+            weights.append(weight * math.exp(settings.overlap_sharpness * graph.overlaps.get(edge.chunk, 0.0)))
         total = sum(weights)
         if total > 0.0:
             to_chunks[entity] = [

@@ -14,7 +14,8 @@ from latence_retrieval.ports.relation_signal import RelationSignal
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.results import Signal
 from latence_retrieval.settings import Settings
-from latence_retrieval.utility.confidence import FactMass, fact_signal, facts_by_chunk
+from latence_retrieval.utility.confidence import confidence_signal, met_relations
+from latence_retrieval.utility.confidence import relation_signal as relation_values
 from latence_retrieval.utility.cover import covering_order
 from latence_retrieval.utility.signals import Utilities, relative, weigh
 from latence_retrieval.utility.translate import translated_similarity
@@ -57,14 +58,13 @@ def rank_chunks(
     notes: list[str] = []
     translated = translated_similarity(view, entered.restart, walk, settings.translation)
     chunks = _candidates(view, stage, walk, translated or {}, lexical_best, settings.max_ranked)
-    facts = facts_by_chunk(walk)
     signals: dict[Signal, SignalValues | None] = {
         Signal.ACTIVATION: _looked_up(relative(walk.chunks, settings.activation_power)) if walk.chunks else None,
         Signal.SIMILARITY: _similarity(view, stage),
         Signal.LEXICAL: _lexical(lexical, lexical_best),
         Signal.TRANSLATED: None if translated is None else _looked_up(translated),
-        Signal.CONFIDENCE: fact_signal(facts, lambda fact: walk.confidences[fact[0]]),
-        Signal.RELQ: _relq(view, entered, facts, query, relation_signal, notes, strict=strict),
+        Signal.CONFIDENCE: confidence_signal(walk),
+        Signal.RELQ: _relq(view, entered, walk, query, relation_signal, notes, strict=strict),
     }
     weights = {signal: float(getattr(settings.weights, signal.value)) for signal in Signal}
     utilities = weigh(chunks, signals, weights)
@@ -131,7 +131,7 @@ def _lexical(lexical: Lexical, best: Mapping[int, float]) -> SignalValues | None
 def _relq(
     view: QueryView,
     entered: Entered,
-    facts: Mapping[int, Sequence[FactMass]],
+    walk: Walk,
     query: str,
     relation_signal: RelationSignal | None,
     notes: list[str],
@@ -139,9 +139,10 @@ def _relq(
     strict: bool,
 ) -> SignalValues | None:
     """Probability that the question asks for the facts' relations; absent where nothing gives one, or it fails."""
-    met = sorted({relation for members in facts.values() for _, relation, _ in members})
-    if not met or (entered.relations is None and relation_signal is None):
+    if not walk.fact_mass or (entered.relations is None and relation_signal is None):
         return None
+    by_chunk = met_relations(walk)
+    met = sorted({relation for relations in by_chunk.values() for relation in relations})
     described = view.sidecar.relations(met)
     scores = entered.relations
     if scores is None and relation_signal is not None:
@@ -156,7 +157,7 @@ def _relq(
     if scores is None:
         return None
     by_number = {number: scores.get(label, 0.0) for number, (label, _) in zip(met, described, strict=True)}
-    return fact_signal(facts, lambda fact: by_number[fact[1]])
+    return relation_values(by_chunk, by_number)
 
 
 def _finite(scores: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -103,7 +103,7 @@ def retrieve_evidence(
         if k == 0:
             return EvidenceResult(query=question.asked, snapshot_id=manifest.snapshot_id, tenant=manifest.tenant)
         lexical = Lexical(snapshot, question.read)
-        view = QueryView(snapshot, embedding=unit, settings=settings.walk, relevance=lexical.scores)
+        view = QueryView(snapshot, embedding=unit, settings=settings.walk)
         entered = enter(
             view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
         )

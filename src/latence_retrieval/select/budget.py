@@ -63,10 +63,14 @@ def choose(
         budget_tokens=budget_tokens,
         completion_bonus=settings.completion_bonus,
     )
+    tried = [job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)]
+    hopeful = sorted(((job.value(places), -at) for at, places in enumerate(tried)), reverse=True)
     best: tuple[int, ...] = ()
     value = 0.0
-    for places in (job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)):
-        kept = _fitting(places, fits)
+    for hoped, at in hopeful:
+        if hoped <= value:
+            break  # the rest promise no more; counting the packed text is what costs here
+        kept = _fitting(tried[-at], fits)
         reached = job.value(kept)
         if reached > value:
             best, value = kept, reached
@@ -86,6 +90,7 @@ class _Job:
         self._items = items
         self._chains = [chain for chain in chains if len(chain) > 1]
         self._settings = settings
+        self._known_shares: dict[tuple[int, int], float] = {}
 
     def value(self, places: Sequence[int]) -> float:
         """Return the objective of a set of places, taken in the order of the ranking."""
@@ -104,26 +109,48 @@ class _Job:
         left = budget_tokens
         open_places = [place for place, item in enumerate(self._items) if item.tokens <= left]
         while open_places:
-            best: tuple[int, ...] = ()
-            best_ratio = 0.0
-            for bundle in self._bundles(open_places, taken):
-                cost = sum(self._items[place].tokens for place in bundle)
-                if cost > left:
-                    continue
-                gain = self._gain(bundle, taken, overlap)
-                ratio = gain / max(1, cost)
-                if ratio > best_ratio:
-                    best, best_ratio = bundle, ratio
-            if not best:
+            bundle = self._best_bundle(open_places, taken, overlap, left)
+            if not bundle:
                 break
-            for place in best:
+            for place in bundle:
                 chosen.append(place)
                 taken.add(place)
                 left -= self._items[place].tokens
             open_places = [p for p in open_places if p not in taken and self._items[p].tokens <= left]
             for place in open_places:
-                overlap[place] = max(overlap[place], *(self._shared(place, other) for other in best))
+                overlap[place] = max(overlap[place], *(self._shared(place, other) for other in bundle))
         return chosen
+
+    def _best_bundle(
+        self, open_places: Sequence[int], taken: set[int], overlap: Sequence[float], left: int
+    ) -> tuple[int, ...]:
+        """Return the passage, or what a chain still lacks, with the highest gain per token; () where none gains."""
+        settings, items = self._settings, self._items
+        missing = [rest for rest in (chain - taken for chain in self._chains) if rest]
+        completes: dict[int, int] = {}
+        for rest in missing:
+            if len(rest) == 1:
+                (place,) = rest
+                completes[place] = completes.get(place, 0) + 1
+        best: tuple[int, ...] = ()
+        best_ratio = 0.0
+        for place in open_places:
+            gain = items[place].worth - settings.redundancy * overlap[place]
+            gain += settings.completion_bonus * completes.get(place, 0)
+            ratio = gain / max(1, items[place].tokens)
+            if ratio > best_ratio:
+                best, best_ratio = (place,), ratio
+        available = set(open_places)
+        for rest in missing:
+            if len(rest) > 1 and rest <= available:
+                cost = sum(items[place].tokens for place in rest)
+                if cost <= left:
+                    gain = sum(items[place].worth - settings.redundancy * overlap[place] for place in sorted(rest))
+                    gain += settings.completion_bonus * sum(other <= rest for other in missing)
+                    ratio = gain / max(1, cost)
+                    if ratio > best_ratio:
+                        best, best_ratio = tuple(sorted(rest)), ratio
+        return best
 
     def in_order(self, budget_tokens: int) -> list[int]:
         """Take passages in the order of the ranking, leaving out what no longer fits or costs more than it is worth."""
@@ -141,25 +168,13 @@ class _Job:
         places = [place for place, item in enumerate(self._items) if item.tokens <= budget_tokens and item.worth > 0.0]
         return [max(places, key=lambda place: (self._items[place].worth, -place))] if places else []
 
-    def _bundles(self, open_places: Sequence[int], taken: set[int]) -> list[tuple[int, ...]]:
-        """Return what may be taken next: each passage, and what each chain still lacks."""
-        available = set(open_places)
-        bundles = [(place,) for place in open_places]
-        for chain in self._chains:
-            missing = chain - taken
-            if len(missing) > 1 and missing <= available:
-                bundles.append(tuple(sorted(missing)))
-        return bundles
-
-    def _gain(self, bundle: tuple[int, ...], taken: set[int], overlap: Sequence[float]) -> float:
-        gain = sum(self._items[place].worth - self._settings.redundancy * overlap[place] for place in bundle)
-        after = taken.union(bundle)
-        completed = sum(chain <= after and not chain <= taken for chain in self._chains)
-        return gain + self._settings.completion_bonus * completed
-
     def _overlap(self, place: int, before: Sequence[int]) -> float:
         return max((self._shared(place, other) for other in before), default=0.0)
 
     def _shared(self, place: int, other: int) -> float:
-        words = self._items[place].words
-        return len(words & self._items[other].words) / len(words) if words else 0.0
+        known = self._known_shares.get((place, other))
+        if known is None:
+            words = self._items[place].words
+            known = len(words & self._items[other].words) / len(words) if words else 0.0
+            self._known_shares[place, other] = known
+        return known

@@ -146,9 +146,9 @@ def packed_dot(dot: float | None) -> int:
     return 0 if dot is None else round((dot + 2.0) * _DOT_SCALE)
 
 
-def unpacked_dot(packed: int) -> float | None:
-    """Return the dot product to 7 decimals; None where a vector was absent."""
-    return packed / _DOT_SCALE - 2.0 if packed else None
+def unpacked_dot(packed: int) -> float:
+    """Return the dot product to 7 decimals; `packed` is not 0 (which says that a vector was absent)."""
+    return packed / _DOT_SCALE - 2.0
 
 
 def log_degree(count: int) -> int:

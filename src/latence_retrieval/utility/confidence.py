@@ -10,42 +10,42 @@ from collections.abc import Callable, Mapping, Sequence
 
 from latence_retrieval.walk import NO_FACT, Walk
 
-__all__ = ["FactMass", "fact_signal", "facts_by_chunk"]
+__all__ = ["confidence_signal", "met_relations", "relation_signal"]
 
-FactMass = tuple[int, int, float]
-"""A fact, its relation, and the mass that it brought."""
+FactSignal = Callable[[Sequence[int]], list[float]]
+"""Values for chunks, in order."""
 
 
-def facts_by_chunk(walk: Walk) -> dict[int, list[FactMass]]:
-    """Return for each chunk the facts that brought mass to it."""
-    found: dict[int, dict[int, tuple[int, float]]] = {}
+def confidence_signal(walk: Walk) -> FactSignal | None:
+    """Return each chunk's mean confidence of the facts that led to it, by mass; None where the walk met no fact."""
+    sure = walk.sure_mass
+    return _signal({chunk: sure[chunk] / mass for chunk, mass in walk.fact_mass.items() if mass > 0.0})
+
+
+def met_relations(walk: Walk) -> dict[int, dict[int, float]]:
+    """Return for each chunk the mass that each relation's facts brought."""
+    found: dict[int, dict[int, float]] = {}
     for layer in walk.layers:
-        for chunk, witnesses in layer.witnesses.items():
-            for witness in witnesses:
+        for chunk in walk.fact_mass.keys() & layer.witnesses.keys():
+            relations = found.setdefault(chunk, {})
+            for witness in layer.witnesses[chunk]:
                 if witness.fact != NO_FACT:
-                    facts = found.setdefault(chunk, {})
-                    known = facts.get(witness.fact, (witness.relation, 0.0))[1]
-                    facts[witness.fact] = (witness.relation, known + witness.mass)
-    return {
-        chunk: [(fact, relation, mass) for fact, (relation, mass) in facts.items()] for chunk, facts in found.items()
-    }
+                    relations[witness.relation] = relations.get(witness.relation, 0.0) + witness.mass
+    return found
 
 
-def fact_signal(
-    facts: Mapping[int, Sequence[FactMass]], value: Callable[[FactMass], float]
-) -> Callable[[Sequence[int]], list[float]] | None:
-    """Return a signal for chunks: the mean value of their facts, by mass; None where no chunk has any fact.
-
-    Args:
-        facts: by chunk.
-        value: of one fact, in [0, 1].
-    """
+def relation_signal(met: Mapping[int, Mapping[int, float]], probability: Mapping[int, float]) -> FactSignal | None:
+    """Return each chunk's mean probability of its facts' relations, by mass; None where there is no fact."""
     own = {}
-    for chunk, members in facts.items():
-        total = sum(mass for _, _, mass in members)
+    for chunk, relations in met.items():
+        total = sum(relations.values())
         if total > 0.0:
-            own[chunk] = sum(value(member) * member[2] for member in members) / total
+            own[chunk] = sum(mass * probability[relation] for relation, mass in relations.items()) / total
+    return _signal(own)
+
+
+def _signal(own: Mapping[int, float]) -> FactSignal | None:
     if not own:
         return None
-    neutral = sum(own.values()) / len(own)
+    neutral = sum(own[chunk] for chunk in sorted(own)) / len(own)
     return lambda chunks: [own.get(chunk, neutral) for chunk in chunks]

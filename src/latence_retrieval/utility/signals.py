@@ -16,12 +16,14 @@ class Utilities:
     """Utility by chunk, with each signal's values and its weight in this query."""
 
     scores: dict[int, float] = field(default_factory=dict)
-    signals: dict[Signal, dict[int, float]] = field(default_factory=dict)
+    signals: dict[Signal, list[float]] = field(default_factory=dict)
     weights: dict[Signal, float] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
 
     def of(self, chunk: int) -> dict[Signal, float]:
         """Return the signals of one chunk."""
-        return {signal: values[chunk] for signal, values in self.signals.items()}
+        place = self.places[chunk]
+        return {signal: values[place] for signal, values in self.signals.items()}
 
 
 def relative(values: Mapping[int, float], power: float = 1.0) -> dict[int, float]:
@@ -46,11 +48,11 @@ def weigh(
     """
     present = {signal: values for signal, values in signals.items() if values is not None}
     utilities = Utilities(weights=redistributed(weights, present))
-    for signal in utilities.weights:
-        values = present[signal](chunks)
-        utilities.signals[signal] = {
-            chunk: min(1.0, max(0.0, value)) for chunk, value in zip(chunks, values, strict=True)
-        }
-    parts = [(utilities.weights[signal], values) for signal, values in utilities.signals.items()]
-    utilities.scores = {chunk: min(1.0, sum(weight * values[chunk] for weight, values in parts)) for chunk in chunks}
+    totals = [0.0] * len(chunks)
+    for signal, weight in utilities.weights.items():
+        values = [0.0 if value < 0.0 else 1.0 if value > 1.0 else value for value in present[signal](chunks)]
+        utilities.signals[signal] = values
+        totals = [total + weight * value for total, value in zip(totals, values, strict=True)]
+    utilities.scores = {chunk: min(1.0, total) for chunk, total in zip(chunks, totals, strict=True)}
+    utilities.places = {chunk: place for place, chunk in enumerate(chunks)}
     return utilities

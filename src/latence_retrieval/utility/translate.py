@@ -26,10 +26,8 @@ __all__ = ["translated_similarity"]
 _FARTHEST_SENTENCE = 4
 
 
-class _Target(NamedTuple):
-    chunk: int
-    mask: int
-    dot: float | None  # with the bridge's vector
+_Target = tuple[int, int, int]
+"""A chunk, the mask of the sentences that name the bridge, and the packed dot product of their vectors."""
 
 
 class _Bridge(NamedTuple):
@@ -59,7 +57,7 @@ def translated_similarity(
         return None
     base = _without_anchors(view, restart, settings.anchor_weight) if view.has_similarity else None
     bridges = _bridges(view, walk, base, settings)
-    targets = list(dict.fromkeys(target.chunk for bridge in bridges for target in bridge.targets))
+    targets = list(dict.fromkeys(chunk for bridge in bridges for chunk, _, _ in bridge.targets))
     targets = targets[: settings.max_dot_products]
     onto_base = {} if base is None else dict(zip(targets, view.chunk_dots(base, targets), strict=True))
     length_squared = 0.0 if base is None else sum(value * value for value in base)
@@ -69,15 +67,16 @@ def translated_similarity(
         if bridge.onto_base is not None:
             moved += 2.0 * settings.bridge_weight * bridge.onto_base + settings.bridge_weight**2
         length = math.sqrt(moved) if moved > 1e-9 else 1.0
-        for target in bridge.targets:
-            part = bridge.open_terms.overlap(target.chunk, target.mask)
+        touching = bridge.open_terms.touching([chunk for chunk, _, _ in bridge.targets])
+        for chunk, mask, packed in bridge.targets:
+            part = bridge.open_terms.overlap(chunk, mask) if chunk in touching else 0.0
             score = settings.overlap_weight * part - bridge.distance
-            along = onto_base.get(target.chunk)
-            if along is not None and target.dot is not None and bridge.onto_base is not None:
-                score += (along + settings.bridge_weight * target.dot) / length - settings.floor
+            along = onto_base.get(chunk)
+            if along is not None and packed and bridge.onto_base is not None:
+                score += (along + settings.bridge_weight * unpacked_dot(packed)) / length - settings.floor
             score *= bridge.support
-            if score > scores.get(target.chunk, 0.0):
-                scores[target.chunk] = score
+            if score > scores.get(chunk, 0.0):
+                scores[chunk] = score
     return scores
 
 
@@ -144,5 +143,5 @@ def _targets(block: IncidenceBlock, origin: int) -> list[_Target]:
     for chunk, kind, mark, dot in zip(block.chunks, block.kinds, block.marks, block.dots, strict=True):
         if chunk != origin and chunk not in targets:
             mask = mark if kind == EdgeKind.MENTION else ANY_SENTENCE
-            targets[chunk] = _Target(chunk, mask, unpacked_dot(dot))
+            targets[chunk] = (chunk, mask, dot)
     return list(targets.values())
