@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["METRIC_LABELS", "colour_of", "is_library", "kind_of", "ordered"]
+__all__ = ["METRIC_LABELS", "NO_VALUE", "colour_of", "is_library", "kind_of", "ordered"]
 
 METRIC_LABELS = {
     "recall@2": "R@2",
@@ -33,6 +33,9 @@ METRIC_LABELS = {
     "chain_start": "chain start",
     "chain_in_order": "in order",
 }
+
+NO_VALUE = "\u2013"
+"""An en dash where a system has no such figure."""
 
 _BASELINES = ("dense", "bm25", "rrf")
 _BASELINE_COLOURS = {"dense": "#8a8f98", "bm25": "#b0a58c", "rrf": "#6f7b6b"}

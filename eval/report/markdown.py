@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.report.labels import is_library, ordered
+from eval.report.labels import NO_VALUE, is_library, ordered
 
 __all__ = ["BEGIN", "END", "readme_block"]
 
 BEGIN = "<!-- eval:begin -->"
 END = "<!-- eval:end -->"
+
+SET_LABELS = {"2wiki_pooled": "2WikiMultihopQA", "hotpotqa_pooled": "HotpotQA", "musique_pooled": "MuSiQue"}
+"""Names of the sets as their authors write them."""
+
+_RECALL = ("recall@2", "recall@5", "recall@10")
 
 
 def readme_block(results: Mapping[str, Any], *, plot: str | None = None, source: str = "") -> str:
@@ -32,38 +37,40 @@ def readme_block(results: Mapping[str, Any], *, plot: str | None = None, source:
 def _table(results: Mapping[str, Any]) -> list[str]:
     sets = list(results["metrics"])
     systems = ordered(dict.fromkeys(name for by_system in results["metrics"].values() for name in by_system))
-    head = ["system"]
-    for name in sets:
-        head += [f"{name} R@2 / R@5 / R@10", "in 1,024 tokens", "ms"]
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    head = ["system", *(SET_LABELS.get(name, name) for name in sets), "whole gold set in 1,024 tokens", "ms"]
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
     for system in systems:
         cells = [f"**{system}**" if is_library(system) else system]
-        for name in sets:
-            cells += _cells(results, name, system)
+        cells += [_joined(results, name, system, _RECALL) for name in sets]
+        cells.append(" / ".join(_joined(results, name, system, ("evidence@1024",)) for name in sets))
+        cells.append(" / ".join(_milliseconds(results, name, system) for name in sets))
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 
-def _cells(results: Mapping[str, Any], set_name: str, system: str) -> Sequence[str]:
-    values = results["metrics"][set_name].get(system)
-    if values is None:
-        return ("skipped", "", "")
-    recall = " / ".join(f"{values[f'recall@{k}'] * 100:.1f}" for k in (2, 5, 10))
-    time = results["latency"][set_name][system]["ms"]["p50"]
-    return (recall, f"{values['evidence@1024'] * 100:.1f}", f"{time:.1f}")
+def _joined(results: Mapping[str, Any], set_name: str, system: str, metrics: Sequence[str]) -> str:
+    values = results["metrics"][set_name].get(system, {})
+    return " / ".join(f"{values[metric] * 100:.1f}" if metric in values else NO_VALUE for metric in metrics)
+
+
+def _milliseconds(results: Mapping[str, Any], set_name: str, system: str) -> str:
+    found = results["latency"][set_name].get(system)
+    return NO_VALUE if found is None else f"{found['ms']['p50']:.1f}"
 
 
 def _caption(results: Mapping[str, Any], source: str) -> str:
     counts = ", ".join(
-        f"{name}: {facts['questions_asked']:,} questions over {facts['passages']:,} passages"
+        f"{SET_LABELS.get(name, name)} {facts['questions_asked']:,} over {facts['passages']:,}"
         for name, facts in results["sets"].items()
     )
     commit = (results.get("commit") or "unknown")[:10]
     named = f"[`{source}`]({source})" if source else "the results file"
     return (
-        "Recall in percent; *in 1,024 tokens*: the share of questions whose whole gold set is in what is "
-        "handed over (selected by the library, packed down the ranking for the rest); *ms*: median of one "
-        f"query on one core of {results['machine']['processor']}, the given first stage not counted for the "
-        f"library. {counts}. The peers are our own code in the style of their papers, without a language "
-        f"model, on the same vectors and entity graph. Figures from {named}, measured at commit `{commit}`."
+        "Recall at 2 / 5 / 10, in percent, per set; then, with the sets in the same order, the share of questions "
+        "whose *whole* gold set is in what is handed over within 1,024 tokens (selected by the library, packed down "
+        "the ranking for the others), and the median milliseconds of one query on one core of "
+        f"{results['machine']['processor']}, the given first stage not counted for the library. Questions over "
+        f"passages: {counts}. Vectors: all-MiniLM-L6-v2; no language model anywhere. The peers are our own code in "
+        f"the style of their papers, on the same vectors and entity graph. Figures from {named}, measured at commit "
+        f"`{commit}`; [how](eval/README.md)."
     )

@@ -6,16 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from eval.report.labels import METRIC_LABELS, is_library, ordered
+from eval.report.labels import METRIC_LABELS, NO_VALUE, is_library, ordered
 
 __all__ = ["breakdown_table", "group_table", "latency_table", "loss_table", "metric_table", "table", "versus_table"]
 
 Results = Mapping[str, Any]
 Cell = tuple[str, float | str, str]
 """What is shown, what is sorted by, and a class."""
-
-NO_VALUE = "\u2013"
-"""An en dash where a system has no such figure."""
 
 
 def table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[Cell]]]) -> str:
