@@ -131,13 +131,19 @@ def test_an_embedder_without_entity_vectors_is_noted(trained_checkpoint: Path, m
     assert "no entity vectors" in outcome.notes[0]
 
 
-def test_a_span_never_holds_the_full_stop_that_the_library_adds(
-    tiny_checkpoint: Path, make_snapshot: MakeSnapshot
-) -> None:
+def test_a_span_never_holds_the_full_stop_that_the_library_adds(installed: None) -> None:
+    from latence_retrieval_gliner2.extractor import _spans
+
+    found = {"company": [{"start": 4, "end": 15, "confidence": 0.9}, {"start": 14, "end": 15, "confidence": 0.8}]}
+    spans = _spans(found, "Who? Acme Works"[:14])
+    assert [(span.start, span.end, span.text) for span in spans] == [(4, 14, " Acme Work")]
+
+
+@pytest.mark.parametrize("query", ["Acme Works", "x", "where is İstanbul"])
+def test_offsets_point_into_the_query(tiny_checkpoint: Path, make_snapshot: MakeSnapshot, query: str) -> None:
     tier = Gliner2Tier(model=tiny_checkpoint, span_threshold=0.0)
-    for query in ("Acme Works", "x", "where is İstanbul"):
-        outcome = tier.enter(make_snapshot({}).request(query))
-        assert all(span.end <= len(query) and span.text == query[span.start : span.end] for span in outcome.unlinked)
+    outcome = tier.enter(make_snapshot({}).request(query))
+    assert all(span.end <= len(query) and span.text == query[span.start : span.end] for span in outcome.unlinked)
 
 
 def test_spans_do_not_overlap(tiny_checkpoint: Path, make_snapshot: MakeSnapshot) -> None:
@@ -274,12 +280,18 @@ def _remote_code(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage",
-    [_without("config.json"), _without("model.safetensors"), _untokenised, _corrupt, _remote_code],
+    ("damage", "said"),
+    [
+        (_without("config.json"), "config.json"),
+        (_without("model.safetensors"), "FileNotFoundError"),
+        (_untokenised, "ValueError"),
+        (_corrupt, "RuntimeError"),
+        (_remote_code, "auto_map"),
+    ],
     ids=["no config", "no weights", "no tokenizer", "corrupt weights", "remote code"],
 )
 def test_a_damaged_checkpoint_is_one_error_that_names_the_argument(
-    tiny_checkpoint: Path, tmp_path: Path, damage: Callable[[Path], None], make_snapshot: MakeSnapshot
+    tiny_checkpoint: Path, tmp_path: Path, damage: Callable[[Path], None], said: str, make_snapshot: MakeSnapshot
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(tiny_checkpoint, copy)
@@ -290,6 +302,7 @@ def test_a_damaged_checkpoint_is_one_error_that_names_the_argument(
             attempt()
         assert caught.value.argument == "model"
         assert str(copy) in str(caught.value)
+        assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("model", ["/no/such/directory", "./nowhere", "a/b/c", "owner/never-cached", "never-cached"])
