@@ -6,7 +6,8 @@ from pathlib import Path
 
 from latence_retrieval.memory.key_value import MemoryKeyValue
 from latence_retrieval.sidecar.sqlite import SqliteBackend
-from latence_retrieval.testing.key_value import KeyValueConformance, KeyValueFileConformance
+from latence_retrieval.testing.key_value import KeyValueConformance
+from latence_retrieval.testing.key_value_files import KeyValueFileConformance
 
 
 class TestMemoryKeyValue(KeyValueConformance):

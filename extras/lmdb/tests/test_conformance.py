@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latence_retrieval.testing.key_value import KeyValueFileConformance
+from latence_retrieval.testing.key_value_files import KeyValueFileConformance
 from latence_retrieval_lmdb import LmdbBackend
 
 
