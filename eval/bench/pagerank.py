@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from array import array
 from typing import Any
 
 from eval.bench.synthetic import SyntheticBase
@@ -27,17 +28,16 @@ def pagerank_ms(base: SyntheticBase, *, repeats: int) -> dict[str, Any] | None:
     except ModuleNotFoundError:
         return None
     count = base.entity_count
-    left: list[int] = []
-    right: list[int] = []
+    left, right = array("q"), array("q")
     for number in range(count):
         members = {number}
         for _, tied, _ in base.facts_of(number):
             members.update(tied)
-            left += [tied[0]] * (len(tied) - 1)
-            right += tied[1:]
-        left += [count + number] * len(members)
-        right += members
-    edges = np.stack([np.array(left, dtype="i8"), np.array(right, dtype="i8")], axis=1)
+            left.extend([tied[0]] * (len(tied) - 1))
+            right.extend(tied[1:])
+        left.extend([count + number] * len(members))
+        right.extend(members)
+    edges = np.stack([np.frombuffer(left, dtype="i8"), np.frombuffer(right, dtype="i8")], axis=1)
     graph = igraph.Graph(n=2 * count, edges=edges, directed=False)
     times = []
     for at in range(repeats):

@@ -10,14 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import lmdb
 import pytest
 
 from latence_retrieval.errors import MissingExtraError, SidecarCorruptError, SidecarError
 from latence_retrieval.ports.key_value import Table
 from latence_retrieval.testing.processes import run_in_fork
 from latence_retrieval_lmdb import LmdbBackend
-from latence_retrieval_lmdb.handles import open_count
+
+lmdb = pytest.importorskip("lmdb")
+
+from latence_retrieval_lmdb.handles import open_count  # noqa: E402
 
 ROWS = [(number, b"value %d" % number) for number in range(500)]
 
