@@ -1,4 +1,4 @@
-"""BM25 over title and text: a plain reference in this file, used until and beside the library's own.
+"""BM25 over title and text, plainly: a baseline that shares no code with the library (its own is `chunks-lexical`).
 
     score(q, d) = Σ_t idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / avgdl)),  idf(t) = ln(1 + (N -
     n + .5) / (n + .5))
