@@ -1,7 +1,7 @@
 """BM25 over title and text, plainly: a baseline that shares no code with the library (its own is `chunks-lexical`).
 
-    score(q, d) = Σ_t idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / avgdl)),  idf(t) = ln(1 + (N -
-    n + .5) / (n + .5))
+    score(q, d) = Σ_t idf(t) · tf · (k1 + 1) / (tf + k1 · (1 - b + b · |d| / avgdl))
+    idf(t)      = ln(1 + (N - n + .5) / (n + .5))
 
 Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, with Lucene's idf,
 which is never negative; k1 = 1.2 and b = 0.75 are Lucene's defaults.
