@@ -22,13 +22,13 @@ _TRANSLITERATED = str.maketrans(
 )
 
 # Marks that accent a letter rather than spell a vowel: Latin, Greek and Cyrillic accents, Hebrew points, Arabic
-# harakat, and the joiners and variation selectors that only affect display.
+# harakat, the joiners and variation selectors that only affect display, and the apostrophe that folding makes of ŉ.
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670"
-    "\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\u00ad]"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\u00ad\u02bc]"
 )
 
-_DISAMBIGUATOR = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")  # noqa: RUF001 - full-width brackets are meant
+_DISAMBIGUATOR = re.compile(r"[(（][^()（）]*[)）]\s*$")  # noqa: RUF001 - full-width brackets are meant
 
 
 @lru_cache(maxsize=65_536)
@@ -56,5 +56,6 @@ def normalise(text: str) -> str:
 
 def strip_disambiguator(name: str) -> str:
     """Return `name` without a bracketed ending (`The Zone (2017 film)` gives `The Zone`), if anything is left."""
-    head = _DISAMBIGUATOR.sub("", name)
-    return head if head.strip() else name
+    bracket = _DISAMBIGUATOR.search(name)
+    head = name if bracket is None else name[: bracket.start()].rstrip()
+    return head or name

@@ -8,6 +8,7 @@ company, so that `AX100` and `AX-100` are the same two tokens. A possessive `'s`
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from latence_retrieval.text.normalise import fold
@@ -34,14 +35,16 @@ _MARKS = (
 )
 _APOSTROPHE = "'\u2019\u2018\u02bc\u0060\u00b4\uff07"
 _LETTER = rf"(?:[^\W\d_{_SPACELESS}]|[{_MARKS}])"
+_CHARACTER = rf"[{_SPACELESS}][{_MARKS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\uff9e\uff9f]*"
 _SCAN = re.compile(
     rf"(?P<code>[A-Za-z](?:\+\+|\#)(?!\w))"
-    rf"|(?P<char>[{_SPACELESS}][{_MARKS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a]*)"
+    rf"|(?P<char>{_CHARACTER})"
     rf"|(?P<word>(?:{_LETTER}|\d)+(?:[{_APOSTROPHE}](?:{_LETTER}|\d)+)*)"
     rf"|(?P<and>[&＆])"  # noqa: RUF001 - the full-width ampersand is meant
 )
-_ASCII_SCAN = re.compile(r"[A-Za-z](?:\+\+|#)(?!\w)|[A-Za-z]+(?:'[A-Za-z]+)*(?![A-Za-z0-9'])|[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|&")
+_ASCII_SCAN = re.compile(r"[A-Za-z](?:\+\+|#)(?!\w)|[A-Za-z]+(?:['`][A-Za-z]+)*(?![A-Za-z0-9'`])|[A-Za-z0-9]+(?:['`][A-Za-z0-9]+)*|&")
 _PIECES = re.compile(rf"{_LETTER}+|\d+")
+_FORMS = re.compile(rf"{_CHARACTER}|{_LETTER}+|\d+")
 _APOSTROPHES = re.compile(f"[{_APOSTROPHE}]")
 _ELIDED = frozenset({"l", "d", "qu", "dell", "nell", "sull"})
 _WORDS_OF_ONE_LETTER = frozenset("aio")
@@ -68,9 +71,8 @@ def tokenise(text: str) -> list[Token]:
             if kind == "word":
                 _add_word(tokens, match.group(), match.start())
             else:
-                form = "and" if kind == "and" else fold(match.group())
-                if form:
-                    tokens.append(Token(form, match.start(), match.end()))
+                forms = ("and",) if kind == "and" else (match.group().lower(),) if kind == "code" else _forms(match.group())
+                tokens.extend(Token(form, match.start(), match.end()) for form in forms)
     return _join_initials(text, tokens) if len(tokens) > 1 else tokens
 
 
@@ -96,13 +98,19 @@ def _add_word(tokens: list[Token], word: str, start: int) -> None:
             word = word[len(parts[0]) + 1 :]
             parts.pop(0)
         if len(parts) > 1:
-            closed = fold("".join(parts))
-            tokens.extend(Token(piece, start, end) for piece in _PIECES.findall(closed))
+            tokens.extend(Token(form, start, end) for form in _forms("".join(parts)))
             return
     for piece in _PIECES.finditer(word):
-        form = fold(piece.group())
-        if form:
-            tokens.append(Token(form, start + piece.start(), start + piece.end()))
+        begin, stop = start + piece.start(), start + piece.end()
+        tokens.extend(Token(form, begin, stop) for form in _forms(piece.group()))
+
+
+def _forms(piece: str) -> Sequence[str]:
+    """Return the forms of one piece: most have one; a compatibility character (`½`, `ﷺ`) may stand for several."""
+    folded = fold(piece)
+    if folded.isalpha() and folded.isascii():
+        return (folded,)
+    return _FORMS.findall(folded)
 
 
 def _join_initials(text: str, tokens: list[Token]) -> list[Token]:
