@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from latence_retrieval.text.match import letter_cases
 from latence_retrieval.text.sentences import sentence_spans
-from latence_retrieval.text.tokenise import tokenise
+from latence_retrieval.text.tokenise import Token
 
-__all__ = ["Annotated", "annotate", "pack_annotated", "unpack_annotated"]
+__all__ = ["Annotated", "annotate", "pack_annotated", "sentence_numbers", "unpack_annotated"]
 
 _PHRASE_GAPS = frozenset({" ", "-", "", " & ", ". ", "\u2013"})
 
@@ -25,11 +26,14 @@ class Annotated(NamedTuple):
     joins: bytes
 
 
-def annotate(text: str) -> Annotated:
-    """Tokenise `text` once for all that the build wants to know of it."""
-    tokens = tokenise(text)
+def sentence_numbers(text: str, tokens: Sequence[Token]) -> array[int]:
+    """Return the sentence that each token stands in, counted from zero."""
     starts = [start for start, _ in sentence_spans(text)]
-    sentences = array("I", (max(0, bisect_right(starts, token.start) - 1) for token in tokens))
+    return array("I", [max(0, bisect_right(starts, token.start) - 1) for token in tokens])
+
+
+def annotate(text: str, tokens: Sequence[Token], sentences: array[int]) -> Annotated:
+    """Return what the linker wants to know of a text that is tokenised already."""
     joins = bytearray()
     for token, after in zip(tokens, tokens[1:], strict=False):
         gap = text[token.end : after.start]

@@ -199,6 +199,7 @@ class _Job:
             entity_vectors=sinks.entity,
             postings=self._postings,
             term_sentences=self._term_sentences,
+            annotated=link or discover,
             progress=self._progress,
         )
         load_facts(scratch, facts, sinks.relation, self._progress)

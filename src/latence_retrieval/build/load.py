@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from latence_retrieval.build.annotate import annotate, pack_annotated
+from latence_retrieval.build.annotate import annotate, pack_annotated, sentence_numbers
 from latence_retrieval.build.catalogue import forms_of
 from latence_retrieval.build.inputs import Numbered, RecordSource, read_records
 from latence_retrieval.build.progress import Progress
@@ -21,6 +21,7 @@ from latence_retrieval.errors import BuildError, InvalidInputError, RecordError
 from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.records import Chunk, Entity, Fact, Relation
 from latence_retrieval.sidecar.codec import MILLION
+from latence_retrieval.text.tokenise import tokenise
 
 __all__ = ["MENTIONS", "TITLE_ID_PREFIX", "add_entity", "load_chunks", "load_entities", "load_facts", "load_relations"]
 
@@ -88,9 +89,10 @@ def load_chunks(
     entity_vectors: VectorSink,
     postings: PostingsWriter,
     term_sentences: SpillSorter,
+    annotated: bool,
     progress: Progress,
 ) -> None:
-    """Number the chunks in input order, annotate their text and index their terms.
+    """Number the chunks in input order, index their terms, and (where `annotated`) keep what the linker needs.
 
     Raises:
         RecordError: an invalid line, an id that occurs twice, or a reference to an entity that does not exist.
@@ -101,9 +103,10 @@ def load_chunks(
         for number, item in enumerate(read_records(source, Chunk, argument="chunks")):
             chunk = item.record
             title_vector = None if title_vectors is None else _title_row(title_vectors, number)
-            annotated = annotate(chunk.text)
-            forms, marks = pack_annotated(annotated)
-            add_terms(term_sentences, number, chunk.title, annotated)
+            title, text = tokenise(chunk.title or ""), tokenise(chunk.text)
+            sentences = sentence_numbers(chunk.text, text)
+            add_terms(term_sentences, number, title, text, sentences)
+            forms, marks = pack_annotated(annotate(chunk.text, text, sentences)) if annotated else (None, None)
             body = chunk.model_dump_json(exclude_defaults=True)
             try:
                 scratch.run("INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", (number, chunk.id, body, forms, marks))
@@ -125,7 +128,8 @@ def load_chunks(
             for place, entity in enumerate(dict.fromkeys(about)):
                 scratch.run("INSERT INTO about VALUES (?, ?, ?)", (number, place, entity))
             _add_vector(vectors, item, source, "chunks")
-            postings.add(number, f"{chunk.title}\n{chunk.text}" if chunk.title else chunk.text)
+            analyser = postings.analyser
+            postings.add_terms(number, analyser.terms_of(title) + analyser.terms_of(text))
             tick()
     if title_vectors is not None and next(title_vectors, None) is not None:
         count = scratch.count("chunk")

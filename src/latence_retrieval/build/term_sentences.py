@@ -7,31 +7,36 @@ more than `MAX_CHUNKS_A_TERM` chunks have tell little and have no row, so that r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from latence_retrieval.build.annotate import Annotated
 from latence_retrieval.build.spill import SpillSorter
 from latence_retrieval.sidecar.codec import TITLE_MASK, encode_term_sentences, named_key, sentence_mask
 from latence_retrieval.text.content import content_terms
-from latence_retrieval.text.tokenise import tokenise
+from latence_retrieval.text.tokenise import Token
 
 __all__ = ["MAX_CHUNKS_A_TERM", "add_terms", "term_sentence_rows"]
 
 MAX_CHUNKS_A_TERM = 4_096
 
 
-def add_terms(sorter: SpillSorter, chunk: int, title: str | None, annotated: Annotated) -> None:
-    """Record in which sentences each content term of a chunk stands."""
-    masks: dict[str, int] = {}
-    if title:
-        masks = dict.fromkeys(content_terms([token.form for token in tokenise(title)]), TITLE_MASK)
-    for sentence, run in groupby(zip(annotated.sentences, annotated.forms, strict=True), key=lambda pair: pair[0]):
+def add_terms(
+    sorter: SpillSorter, chunk: int, title: Sequence[Token], text: Sequence[Token], sentences: Sequence[int]
+) -> None:
+    """Record in which sentences each content term of a chunk stands; `sentences` is parallel to `text`."""
+    masks = dict.fromkeys(content_terms([token.form for token in title]), TITLE_MASK)
+    start = 0
+    while start < len(text):
+        sentence = sentences[start]
+        stop = bisect_right(sentences, sentence, start)
         bit = sentence_mask(sentence)
-        for term in content_terms([form for _, form in run]):
+        for term in content_terms([token.form for token in text[start:stop]]):
             masks[term] = masks.get(term, 0) | bit
+        start = stop
+    number = chunk.to_bytes(4, "big")
     for term, mask in masks.items():
-        sorter.add(named_key(term), chunk.to_bytes(4, "big") + mask.to_bytes(4, "big"))
+        sorter.add(named_key(term), number + mask.to_bytes(4, "big"))
 
 
 def term_sentence_rows(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:

@@ -14,7 +14,7 @@ import struct
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -67,7 +67,7 @@ class PostingsWriter:
         """
         if buffer_bytes < 1 << 16:
             raise InvalidInputError("buffer_bytes", f"is {buffer_bytes}", fix="give at least 65536")
-        self._analyser = analyser
+        self.analyser = analyser
         self._buffer_bytes = buffer_bytes
         self._directory = directory
         self._postings: dict[str, array[int]] = {}
@@ -80,7 +80,7 @@ class PostingsWriter:
     @property
     def stats(self) -> PostingStats:
         """Statistics of what was added so far."""
-        return PostingStats(self._documents, self._total_length, self._analyser.name)
+        return PostingStats(self._documents, self._total_length, self.analyser.name)
 
     def add(self, number: int, text: str) -> int:
         """Index one chunk.
@@ -95,11 +95,14 @@ class PostingsWriter:
         Raises:
             InvalidInputError: the number does not ascend.
         """
+        return self.add_terms(number, self.analyser.terms(text))
+
+    def add_terms(self, number: int, terms: Sequence[str]) -> int:
+        """Index one chunk whose terms the analyser has made already; as `add` in all else."""
         if not self._last_number < number < 1 << 32:
             raise InvalidInputError(
                 "number", f"is {number} after {self._last_number}", fix="add chunks by ascending number below 2**32"
             )
-        terms = self._analyser.terms(text)
         length = len(terms)
         counts = Counter(terms)
         postings = self._postings

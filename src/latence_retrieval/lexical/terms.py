@@ -7,11 +7,12 @@ single characters find everything, pairs tell words apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from latence_retrieval.text.stemmer import Stemmer, stem_english
-from latence_retrieval.text.tokenise import is_spaceless, tokenise
+from latence_retrieval.text.tokenise import Token, is_spaceless, tokenise
 
 __all__ = ["ANALYSERS", "Analyser", "analyser_named"]
 
@@ -30,10 +31,13 @@ class Analyser:
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of `text` in reading order, repetitions included."""
-        tokens = tokenise(text)
+        return self.terms_of(tokenise(text))
+
+    def terms_of(self, tokens: Sequence[Token]) -> list[str]:
+        """Return the index terms of a text that is tokenised already."""
         stem = self.stemmer
         forms = [token.form for token in tokens] if stem is None else [stem(token.form) for token in tokens]
-        if text.isascii():
+        if all(map(str.isascii, forms)):
             return forms
         pairs = [
             left.form + right.form

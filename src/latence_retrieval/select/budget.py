@@ -64,13 +64,14 @@ def choose(
         completion_bonus=settings.completion_bonus,
     )
     tried = [job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)]
-    hopeful = sorted(((job.value(places), -at) for at, places in enumerate(tried)), reverse=True)
+    distinct = list(dict.fromkeys(tuple(sorted(places)) for places in tried))
+    hopeful = sorted(((job.value(places), -at) for at, places in enumerate(distinct)), reverse=True)
     best: tuple[int, ...] = ()
     value = 0.0
     for hoped, at in hopeful:
         if hoped <= value:
             break  # the rest promise no more; counting the packed text is what costs here
-        kept = _fitting(tried[-at], fits)
+        kept = _fitting(distinct[-at], fits)
         reached = job.value(kept)
         if reached > value:
             best, value = kept, reached

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
@@ -17,9 +16,6 @@ from latence_retrieval.select.budget import Choice, Item, choose
 from latence_retrieval.settings import SelectionSettings
 
 __all__ = ["Candidate", "pack"]
-
-_WORD = re.compile(r"\w{3,}")
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -57,7 +53,7 @@ def pack(
         Item(
             worth=(candidate.worth / most) ** settings.sharpness if most > 0.0 else 0.0,
             tokens=_counted(count, packed_block(place + 1, candidate.chunk)) + separator,
-            words=frozenset(_WORD.findall(candidate.chunk.text.casefold())),
+            words=frozenset(candidate.chunk.text.casefold().split()),
         )
         for place, candidate in enumerate(candidates)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from latence_retrieval.text.match import FUNCTION_WORDS
 from latence_retrieval.text.tokenise import is_spaceless
@@ -13,6 +14,7 @@ _SUFFIXES = ("ing", "ied", "ies", "ed", "es", "s", "er", "or", "ion")
 _SHORTEST_STEM = 3
 
 
+@lru_cache(maxsize=65_536)
 def content_stem(form: str) -> str:
     """Return a word without its commonest English endings, so that director, directed and direction agree.
 
@@ -33,6 +35,8 @@ def content_stem(form: str) -> str:
 
 def content_terms(forms: Sequence[str]) -> list[str]:
     """Return the content terms of a run of tokens: stems of words, and pairs of neighbours in spaceless scripts."""
+    if all(map(str.isascii, forms)):
+        return [content_stem(form) for form in forms if form not in FUNCTION_WORDS]
     terms: list[str] = []
     previous = ""
     for form in forms:

@@ -7,6 +7,7 @@ what they won on another (adr/0012). `snowballstemmer.stemmer("german").stemWord
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 __all__ = ["Stemmer", "stem_english"]
 
@@ -16,6 +17,7 @@ Stemmer = Callable[[str], str]
 _SHORTEST = 4
 
 
+@lru_cache(maxsize=65_536)
 def stem_english(form: str) -> str:
     """Take the plural off an English word, and nothing else.
 
