@@ -8,7 +8,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, Generic, NamedTuple, TypeVar
+from typing import IO, Any, Generic, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -58,7 +58,7 @@ def read_records(source: RecordSource, model: type[Model], *, argument: str) -> 
 
 def _read_file(path: Path, model: type[Model], argument: str) -> Iterator[Numbered[Model]]:
     try:
-        stream: IO[bytes] = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
+        stream = cast("IO[bytes]", gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb"))  # noqa: SIM115
     except OSError as error:
         raise InvalidInputError(argument, f"cannot read {path}: {error.strerror}", fix="check the path") from error
     line = 0

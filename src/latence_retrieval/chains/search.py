@@ -86,7 +86,7 @@ def _best_path(tracer: _Tracer, layers: Sequence[Layer], goal: int, utility: Map
     ordered = sorted(ways.values(), key=lambda way: (-way.mass, way.root))
     best = ordered[0]
     steps = best.steps
-    anchors = (best.root,) if best.root != FIRST_STAGE else ()
+    anchors: tuple[int, ...] = (best.root,) if best.root != FIRST_STAGE else ()
     bonus = 0.0
     if anchors:
         for other in ordered[1:]:

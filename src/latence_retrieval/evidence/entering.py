@@ -52,7 +52,7 @@ def enter(
     """Find the anchors of a query and tell the view what they leave open."""
     desk = _Desk(view, query, entity_index, settings)
     recall = AnnTier(nearest_entities=settings.nearest_entities)
-    built_in = {recall.name: recall, "alias": AliasTier(desk.linker)}
+    built_in: dict[str, EntryTier] = {recall.name: recall, "alias": AliasTier(desk.linker)}
     chosen = [built_in[tier] if isinstance(tier, str) else tier for tier in tiers]
     naming = [tier for tier in chosen if tier.name != RECALL_TIER]
     entities = view.sidecar.manifest.counts.entities

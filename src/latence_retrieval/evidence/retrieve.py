@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from latence_retrieval.chains.search import find_paths
@@ -94,7 +94,7 @@ def retrieve_evidence(
     chosen_tiers = checked_tiers(tiers)
     if isinstance(sidecar, Sidecar):
         check_snapshot(sidecar, tenant=tenant, embedding_model=embedding_model)
-        opened = nullcontext(sidecar)
+        opened: AbstractContextManager[Sidecar] = nullcontext(sidecar)
     else:
         opened = Sidecar.open(sidecar, tenant=tenant, embedding_model=embedding_model)
     with opened as snapshot:

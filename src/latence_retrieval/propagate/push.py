@@ -46,8 +46,12 @@ class Overlap(Protocol):
 class Graph(Protocol):
     """What the walk reads."""
 
-    terms: Overlap
     edges: int
+
+    @property
+    def terms(self) -> Overlap:
+        """What the question leaves open."""
+        ...
 
     def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
         """Return the strongest hyperedges of each entity."""
