@@ -155,3 +155,18 @@ def test_no_text_takes_long() -> None:
         tokenise_module.tokenise(text)
         strip_disambiguator(text)
         sentence_spans(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Orrin's books", [("orrin", 0, 5), ("books", 8, 13)]),
+        ("l'Oréal", [("oreal", 2, 7)]),
+        ("AX-100b", [("ax", 0, 2), ("100", 3, 6), ("b", 6, 7)]),
+        ("J. R. R. M", [("jrr", 0, 7), ("m", 9, 10)]),
+        ("天霧 x", [("天", 0, 1), ("霧", 1, 2), ("x", 3, 4)]),
+        ("½", [("1", 0, 1), ("2", 0, 1)]),
+    ],
+)
+def test_a_token_stands_exactly_where_it_is_written(text: str, expected: list[tuple[str, int, int]]) -> None:
+    assert [tuple(token) for token in tokenise(text)] == expected
