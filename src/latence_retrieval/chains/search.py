@@ -66,8 +66,10 @@ def find_paths(walk: Walk, goals: Sequence[int], utility: Mapping[int, float], *
         path = _best_path(tracer, walk.layers, goal, utility)
         if path is not None:
             found.append((goal, path))
-    beginnings = {path.steps[0].chunk for _, path in found if len(path.steps) > 1}
-    kept = [(goal, path) for goal, path in found if len(path.steps) > 1 or goal not in beginnings]
+    beginnings = {(path.steps[0].source, path.steps[0].chunk) for _, path in found if len(path.steps) > 1}
+    kept = [
+        (goal, path) for goal, path in found if len(path.steps) > 1 or (path.steps[0].source, goal) not in beginnings
+    ]
     kept.sort(key=lambda pair: -pair[1].score)
     return dict(kept[:max_chains])
 
