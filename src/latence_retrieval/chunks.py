@@ -7,6 +7,7 @@ from typing import Self
 
 from latence_retrieval.blocking_calls import run_blocking
 from latence_retrieval.hybrid import (
+    MAX_QUERY_CHARACTERS,
     both,
     channel_depth,
     check_dimensions,
@@ -88,16 +89,17 @@ class ChunkRetriever:
         if k == 0:
             return ChunkRetrievalResult(query=query, mode=chosen)
         depth = channel_depth(chosen, k)
+        text = query[:MAX_QUERY_CHARACTERS]
         semantic: list[Ranked] | None = None
         lexical: list[Ranked] | None = None
         if chosen is RetrievalMode.LEXICAL:
-            lexical = await self._chunks.match_chunks(tenant, query, depth, where=where)
+            lexical = await self._chunks.match_chunks(tenant, text, depth, where=where)
         elif chosen is RetrievalMode.SEMANTIC:
-            semantic = await self._nearest(query, tenant, depth, where, embedding)
+            semantic = await self._nearest(text, tenant, depth, where, embedding)
         else:
             semantic, lexical = await both(
-                self._nearest(query, tenant, depth, where, embedding),
-                self._chunks.match_chunks(tenant, query, depth, where=where),
+                self._nearest(text, tenant, depth, where, embedding),
+                self._chunks.match_chunks(tenant, text, depth, where=where),
             )
         return await self._result(query, tenant, semantic, lexical, k=k, mode=chosen)
 
@@ -146,6 +148,7 @@ class ChunkRetriever:
         return ChunkRetrievalResult(
             query=query,
             mode=mode,
+            truncated=len(query) > MAX_QUERY_CHARACTERS,
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),

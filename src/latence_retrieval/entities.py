@@ -9,6 +9,7 @@ from typing import Self
 from latence_retrieval.blocking_calls import run_blocking
 from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.hybrid import (
+    MAX_QUERY_CHARACTERS,
     Fused,
     both,
     channel_depth,
@@ -47,7 +48,7 @@ class LexicalSettings:
     min_similarity: float = 0.5
 
 
-CLASSIC_LEXICAL = LexicalSettings(aliases=False, keys=CLASSIC_KINDS, min_similarity=0.0)
+CLASSIC_LEXICAL = LexicalSettings(aliases=False, keys=CLASSIC_KINDS, max_candidates=1_000_000, min_similarity=0.0)
 """Prefix and Soundex keys of names alone, every candidate ranked: what the other settings are measured against."""
 
 
@@ -138,16 +139,17 @@ class Retriever:
         if k == 0 or (entity_types is not None and not entity_types):
             return RetrievalResult(query=query, mode=chosen)
         depth = channel_depth(chosen, k)
+        text = query[:MAX_QUERY_CHARACTERS]
         if chosen is RetrievalMode.LEXICAL:
             semantic = None
-            names = await self._names(query, tenant, depth, entity_types)
+            names = await self._names(text, tenant, depth, entity_types)
         elif chosen is RetrievalMode.SEMANTIC:
-            semantic = await self._vectors(query, tenant, depth, entity_types, embedding)
+            semantic = await self._vectors(text, tenant, depth, entity_types, embedding)
             names = None
         else:
             semantic, names = await both(
-                self._vectors(query, tenant, depth, entity_types, embedding),
-                self._names(query, tenant, depth, entity_types),
+                self._vectors(text, tenant, depth, entity_types, embedding),
+                self._names(text, tenant, depth, entity_types),
             )
         return await self._result(query, tenant, semantic, names, k=k, mode=chosen)
 
@@ -224,6 +226,7 @@ class Retriever:
         return RetrievalResult(
             query=query,
             mode=mode,
+            truncated=len(query) > MAX_QUERY_CHARACTERS,
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),

@@ -83,6 +83,7 @@ class _Ranking(_Result):
     Attributes:
         query: as given.
         mode: the channels that ran.
+        truncated: whether only the beginning of the query was looked at (`hybrid.MAX_QUERY_CHARACTERS`).
         semantic_count: how many the semantic channel ranked; None where it did not run. 0 over a corpus that holds
             text usually means that it was indexed without embeddings.
         lexical_count: how many the lexical channel ranked; None where it did not run.
@@ -92,6 +93,7 @@ class _Ranking(_Result):
 
     query: str
     mode: RetrievalMode
+    truncated: bool = False
     semantic_count: int | None = None
     lexical_count: int | None = None
     dangling: tuple[str, ...] = ()

@@ -67,7 +67,7 @@ class SidecarEntityStore:
             return [n for n, entity in zip(numbers, found, strict=True) if entity.type in (entity_types or ())]
 
         best = best_candidates(
-            [unpack_numbers(row) for row in rows if row is not None],
+            [(key, unpack_numbers(row)) for key, row in zip(keys, rows, strict=True) if row is not None],
             limit,
             total=sidecar.manifest.counts.catalogue_entities,
             ids=ids,

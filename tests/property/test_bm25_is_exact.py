@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from latence_retrieval.lexical import postings_writer
-from latence_retrieval.lexical.bm25 import Bm25
+from latence_retrieval.lexical.bm25 import DEFAULT_B, DEFAULT_K1, Bm25
 from latence_retrieval.lexical.memory_postings import MemoryPostings
 from latence_retrieval.lexical.postings import KeyValuePostings
 from latence_retrieval.lexical.postings_writer import PostingsWriter
@@ -102,7 +102,7 @@ def test_pruning_never_changes_the_answer_where_some_terms_are_rare_and_some_com
     weights = [1.0 / (place + 1) ** 1.3 for place in range(26)]
     texts = [" ".join(draw.choices(vocabulary, weights, k=draw.randint(1, 40))) for _ in range(150)]
     query = draw.choices(vocabulary, k=words)
-    scores = scan(texts, query, 1.2, 0.75)
+    scores = scan(texts, query, DEFAULT_K1, DEFAULT_B)
     ranked = sorted(((n, s) for n, s in enumerate(scores) if s > 0.0), key=lambda pair: (-pair[1], pair[0]))
 
     for source in sources(texts, 16):

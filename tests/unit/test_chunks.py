@@ -205,3 +205,9 @@ def test_blocking_calls_work_inside_and_outside_a_loop():
         return made.retrieve_chunks_blocking("north", TENANT)
 
     assert asyncio.run(inside()) == made.retrieve_chunks_blocking("north", TENANT) == retrieve(made, "north")
+
+
+def test_a_query_of_a_million_characters_is_cut_and_the_result_says_so():
+    result = retrieve(retriever(ROWS), "north " * 200_000)
+    assert result.truncated is True
+    assert ids(result)[0] == "2"

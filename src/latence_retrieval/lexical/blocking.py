@@ -7,18 +7,22 @@ Each key is a letter for its kind and a text; a published sidecar holds them in 
     p  the first five characters of the normal form
     s  the Soundex code of the whole normal form
     t  each token that is no function word: a surname alone, a reordered name
-    e  the last five characters, of a short form the first three and the last three: one typo cannot break them all
-    a  the initials of a name of two tokens or more; of a query, the query itself where it is one short token
+    e  the first and the last characters of each such token, three or, of a long one, four: a typo cannot break both;
+       of a query of up to five tokens only, and without those that more than a thousand entities bear
+    a  the initials of a name of three tokens or more; of a query, the query itself where it is one short token
 
 `p` and `s` alone are what record-linkage systems usually block on (Christen 2012, "A survey of indexing techniques
 for scalable record linkage and deduplication"); the others are measured in adr/0013.
 
-Still not found by any key: a name with two typos, one in its head and one in its tail, that also sounds
-different; a typo in a surname that stands alone inside a longer text; a translation that is no alias.
+What a key weighs falls with its bearers, and whole forms and tokens weigh double (`key_weight`).
+
+Still not found by any key: a short name with a typo that also sounds different and begins differently; a misspelt
+name inside a longer text; a name with two typos in each of its words; a translation that is no alias.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import pairwise
@@ -28,7 +32,17 @@ from latence_retrieval.text.match import FUNCTION_WORDS
 from latence_retrieval.text.phonetics import soundex
 from latence_retrieval.text.tokenise import Token, is_spaceless, tokenise
 
-__all__ = ["ALL_KINDS", "CLASSIC_KINDS", "KeyKind", "content_tokens", "name_keys", "query_keys", "surface_keys"]
+__all__ = [
+    "ALL_KINDS",
+    "CLASSIC_KINDS",
+    "KeyKind",
+    "content_tokens",
+    "initials_of",
+    "key_weight",
+    "name_keys",
+    "query_keys",
+    "surface_keys",
+]
 
 
 class KeyKind(StrEnum):
@@ -48,14 +62,18 @@ CLASSIC_KINDS = frozenset({KeyKind.PREFIX, KeyKind.SOUNDEX})
 ALL_KINDS = frozenset(KeyKind)
 """Every kind: the default."""
 
+_TELLING = (KeyKind.FORM.value, KeyKind.TOKEN.value)
+
 MAX_QUERY_TOKENS = 64
 """Tokens of a query that are looked at: keys and work stay bounded for a query of any length."""
 
 _PREFIX_CHARACTERS = 5
-_SHORT_CHARACTERS = 3
 _LEAST_END = 4
-_SHORT_UP_TO = 10  # forms of 9 and 10 characters have both end keys, so that a lost character is no matter
-_LONG_FROM = 9
+_SHORT_UP_TO = 8  # a token of eight characters has ends of both lengths, so that a lost or added one is no matter
+_LONG_FROM = 8
+_MOST_END_TOKENS = 5
+_MOST_END_BEARERS = 1000
+_LEAST_ACRONYM = 3
 _LONGEST_RUN = 8
 _LONGEST_ACRONYM = 8
 
@@ -81,9 +99,26 @@ def surface_keys(surface: str) -> Iterator[str]:
     yield from _string_keys(form, ALL_KINDS)
     for token in content_tokens(tokens):
         yield KeyKind.TOKEN + token
-    initials = _initials(tokens)
+        yield from _end_keys(token)
+    initials = initials_of(tokens)
     if initials:
         yield KeyKind.ACRONYM + initials
+
+
+def key_weight(key: str, bearers: int, total: int) -> float:
+    """Return how much a shared key says: ln(1 + total / bearers), doubled for whole forms and tokens.
+
+    0.0 for the ends of words that more than a thousand entities bear: such a list is not worth its reading.
+
+    Args:
+        key: with its kind.
+        bearers: how many entities have it, at least 1.
+        total: how many entities there are.
+    """
+    weight = math.log1p(total / bearers)
+    if key[0] in _TELLING:
+        return 2.0 * weight
+    return 0.0 if key[0] == KeyKind.END and bearers > _MOST_END_BEARERS else weight
 
 
 def query_keys(query: str, *, kinds: frozenset[KeyKind] = ALL_KINDS) -> list[str]:
@@ -104,9 +139,12 @@ def query_keys(query: str, *, kinds: frozenset[KeyKind] = ALL_KINDS) -> list[str
                 run = forms[start:stop]
                 if len(run) > 1 or run[0] not in FUNCTION_WORDS or len(forms) == 1:
                     keys.add(KeyKind.FORM + " ".join(run))
+    words = content_tokens(tokens)
     if KeyKind.TOKEN in kinds:
-        keys.update(KeyKind.TOKEN + token for token in content_tokens(tokens))
-    if KeyKind.ACRONYM in kinds and len(forms) == 1 and 1 < len(forms[0]) <= _LONGEST_ACRONYM:
+        keys.update(KeyKind.TOKEN + word for word in words)
+    if KeyKind.END in kinds and len(words) <= _MOST_END_TOKENS:
+        keys.update(key for word in words for key in _end_keys(word))
+    if KeyKind.ACRONYM in kinds and len(forms) == 1 and _LEAST_ACRONYM <= len(forms[0]) <= _LONGEST_ACRONYM:
         keys.add(KeyKind.ACRONYM + forms[0])
     return sorted(keys)
 
@@ -131,15 +169,19 @@ def _string_keys(form: str, kinds: frozenset[KeyKind]) -> Iterator[str]:
         code = soundex(form)
         if code:
             yield KeyKind.SOUNDEX + code
-    if KeyKind.END in kinds and len(form) >= _LEAST_END:
-        if len(form) <= _SHORT_UP_TO:
-            yield KeyKind.END + "<" + form[:_SHORT_CHARACTERS]
-            yield KeyKind.END + form[-_SHORT_CHARACTERS:]
-        if len(form) >= _LONG_FROM:
-            yield KeyKind.END + form[-_PREFIX_CHARACTERS:]
 
 
-def _initials(tokens: Sequence[Token]) -> str:
-    """Return the initials of the tokens that are no function words, "" for fewer than two."""
+def _end_keys(token: str) -> Iterator[str]:
+    """Yield the keys of a token's beginning and end."""
+    if _LEAST_END <= len(token) <= _SHORT_UP_TO:
+        yield f"{KeyKind.END}<{token[:3]}"
+        yield f"{KeyKind.END}>{token[-3:]}"
+    if len(token) >= _LONG_FROM:
+        yield f"{KeyKind.END}<{token[:4]}"
+        yield f"{KeyKind.END}>{token[-4:]}"
+
+
+def initials_of(tokens: Sequence[Token]) -> str:
+    """Return the initials of the tokens that are no function words, "" for fewer than three or more than eight."""
     letters = [token.form[0] for token in tokens if token.form not in FUNCTION_WORDS]
-    return "".join(letters) if 1 < len(letters) <= _LONGEST_ACRONYM else ""
+    return "".join(letters) if _LEAST_ACRONYM <= len(letters) <= _LONGEST_ACRONYM else ""

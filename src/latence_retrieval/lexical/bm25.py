@@ -29,7 +29,11 @@ from latence_retrieval.order import by_score
 __all__ = ["DEFAULT_B", "DEFAULT_K1", "Bm25", "inverse_document_frequency"]
 
 DEFAULT_K1 = 1.2
-DEFAULT_B = 0.75
+"""The lower end of what Robertson and Zaragoza (2009, section 3.3) found to do well in many circumstances."""
+
+DEFAULT_B = 0.5
+"""Likewise; chunks are of similar length, and 0.5 is above 0.75 by 1.1 to 1.5 points of recall at 5 on three question
+sets (adr/0012)."""
 
 # A candidate is dropped only if it is below the threshold by more than rounding can explain.
 _SLACK = 1.0 - 1e-9

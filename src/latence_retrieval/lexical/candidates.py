@@ -8,13 +8,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 
+from latence_retrieval.lexical.blocking import key_weight
+
 __all__ = ["best_candidates"]
 
 _SMALL_LIST = 512  # shorter lists are always taken whole
 
 
 def best_candidates(
-    lists: Iterable[Sequence[int]],
+    lists: Iterable[tuple[str, Sequence[int]]],
     limit: int,
     *,
     total: int,
@@ -23,22 +25,24 @@ def best_candidates(
 ) -> list[int]:
     """Return the numbers that share the most telling keys, best first.
 
-    A key weighs ln(1 + total / bearers). The sum over shared keys decides, then the id. Without a filter, a long
-    list adds no new candidate once `limit` candidates already weigh more than the lists still to come could give.
+    The sum of `key_weight` over shared keys decides, then the id. Without a filter, a long list adds no new
+    candidate once `limit` candidates already weigh more than the lists still to come could give.
 
     Args:
-        lists: for each key that the query shares with any entity, its bearers, ascending; never empty.
+        lists: each key that the query shares with any entity, and its bearers, ascending; never empty.
         limit: how many to return at most.
         total: number of entities.
         ids: gives entity ids; asked only for those that are equal at the cut.
         allowed: gives those of some numbers that a filter lets through; asked group by group, best first, until
             there are enough.
     """
-    ordered = sorted(lists, key=len)
-    weights = [math.log1p(total / len(numbers)) for numbers in ordered]
-    still = math.fsum(weights)
+    weighed = [(key_weight(key, len(numbers), total), key, numbers) for key, numbers in lists]
+    weighed.sort(key=lambda entry: (-entry[0], entry[1]))
+    still = math.fsum(weight for weight, _, _ in weighed)
     sums: dict[int, float] = {}
-    for numbers, weight in zip(ordered, weights, strict=True):
+    for weight, _, numbers in weighed:
+        if weight == 0.0:
+            break
         if allowed is None and len(numbers) > _SMALL_LIST and len(sums) >= limit and _least(sums, limit) > still:
             for number in sums:
                 place = bisect_left(numbers, number)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from latence_retrieval.lexical.blocking import ALL_KINDS, KeyKind, content_tokens, query_keys, surface_keys
+from latence_retrieval.lexical.blocking import ALL_KINDS, KeyKind, content_tokens, initials_of, query_keys, surface_keys
 from latence_retrieval.records import Entity
 from latence_retrieval.text.similarity import string_similarity
 from latence_retrieval.text.tokenise import tokenise
@@ -22,8 +22,12 @@ PROPERTY_WEIGHT = 0.6
 REORDERED = 0.95
 """Similarity of two names of the same words in another order."""
 
-PARTIAL = 0.9
-"""Similarity, at most, where one of two strings has words that the other lacks."""
+CONTAINED = 0.8
+"""Similarity, at least, where all words of one string stand in the other. Above what unrelated short names reach by
+their letters alone (with 0.45, a last word found its bearer in 64 of 100 cases of `ror`, now in 99; adr/0013)."""
+
+INITIALS = 0.85
+"""Similarity of a name and its initials."""
 
 
 class MatchedField(StrEnum):
@@ -46,15 +50,17 @@ class _Profile(NamedTuple):
     form: str
     tokens: frozenset[str]
     size: int  # characters of all tokens
+    initials: str
 
 
 class NameScorer:
     """Scores entities against one query.
 
     The similarity of two strings is the highest of: that of their normal forms (`string_similarity`); 0.95 where
-    they have the same words in another order; and, where they share words, 0.9 · (m + m · n) / 2, for the larger
-    part m and the smaller part n of the characters of either that stand in shared words. So a surname alone and a
-    name inside a question score by what they cover. Function words do not count as words.
+    they have the same words in another order; 0.85 where the query is the other's initials; and, where they share
+    words, m · (0.8 + 0.15 · n), for the larger part m and the smaller part n of the characters of either that stand
+    in shared words. So a surname alone and a name inside a question score by what they cover. Function words do not
+    count as words.
     """
 
     def __init__(self, query: str, *, aliases: bool = True, kinds: frozenset[KeyKind] = ALL_KINDS) -> None:
@@ -63,11 +69,13 @@ class NameScorer:
         Args:
             query: a name, or a text with names in it.
             aliases: whether aliases count; without, an entity must share a key by its name.
-            kinds: the kinds of keys that candidates were found by; shared words count with `KeyKind.TOKEN` only.
+            kinds: the kinds of keys that candidates were found by; shared words count with `KeyKind.TOKEN` only, initials with
+                `KeyKind.ACRONYM`.
         """
         self._query = _profile(query)
         self._aliases = aliases
         self._words = KeyKind.TOKEN in kinds
+        self._initials = self._query.form if KeyKind.ACRONYM in kinds and " " not in self._query.form else ""
         self._keys = None if aliases else frozenset(query_keys(query, kinds=kinds))
 
     def match(self, entity: Entity) -> NameMatch | None:
@@ -102,6 +110,8 @@ class NameScorer:
         if query.form == other.form:
             return 1.0 if query.form else 0.0
         score = self._shared_words(query, other) if self._words else 0.0
+        if self._initials and self._initials == other.initials:
+            score = max(score, INITIALS)
         shorter, longer = sorted((len(query.form), len(other.form)))
         if 2.0 * shorter / (shorter + longer) > max(score, floor):
             score = max(score, string_similarity(query.form, other.form))
@@ -116,11 +126,11 @@ class NameScorer:
         if size == query.size == other.size:
             return REORDERED
         smaller, larger = sorted((size / query.size, size / other.size))
-        return PARTIAL * larger * (1.0 + smaller) / 2.0
+        return larger * (CONTAINED + (REORDERED - CONTAINED) * smaller)
 
 
 @lru_cache(maxsize=65_536)
 def _profile(surface: str) -> _Profile:
     tokens = tokenise(surface)
     words = frozenset(content_tokens(tokens))
-    return _Profile(" ".join(token.form for token in tokens), words, sum(map(len, words)))
+    return _Profile(" ".join(token.form for token in tokens), words, sum(map(len, words)), initials_of(tokens))

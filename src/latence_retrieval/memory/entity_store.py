@@ -59,7 +59,7 @@ class _Names:
             for entity_type in entity_types:
                 of_types |= self.of_type.get(entity_type, set())
             allowed = partial(_members, of_types)
-        lists = [self.bearers[key] for key in keys if key in self.bearers]
+        lists = [(key, self.bearers[key]) for key in keys if key in self.bearers]
         numbers = best_candidates(lists, limit, total=len(self.by_number), ids=self._ids, allowed=allowed)
         return [self.by_number[number] for number in numbers]
 

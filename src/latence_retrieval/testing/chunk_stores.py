@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from latence_retrieval.errors import DimensionMismatchError
+from latence_retrieval.lexical.bm25 import DEFAULT_B, DEFAULT_K1
 from latence_retrieval.ports.stores import ChunkFilter, ChunkReader, ChunkWriter, TenantId
 from latence_retrieval.records import Chunk
 from latence_retrieval.text.tokenise import tokenise
@@ -53,7 +54,7 @@ def _bm25(texts: Mapping[str, str], query: str) -> list[tuple[str, float]]:
         for name, bag in bags.items():
             if bag[term]:
                 idf = math.log1p((len(bags) - frequency + 0.5) / (frequency + 0.5))
-                norm = 1.2 * (0.25 + 0.75 * bag.total() / average)
+                norm = DEFAULT_K1 * (1.0 - DEFAULT_B + DEFAULT_B * bag.total() / average)
                 scores[name] = scores.get(name, 0.0) + times * idf * bag[term] / (bag[term] + norm)
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 

@@ -152,7 +152,7 @@ class EntityWriterConformance:
     def test_a_known_id_is_replaced_with_its_keys(self) -> None:
         """The old name is no longer found, the new one is."""
         store = self.empty_store()
-        renamed = Entity(id="e-ada", name="Grace Hopper", type="person")
+        renamed = Entity(id="e-ada", name="Joan Hopper", type="person")
         asyncio.run(store.put_entities(TENANT, [ADA, CHARLES]))
         asyncio.run(store.put_entities(TENANT, [renamed]))
         assert asyncio.run(store.entities(TENANT, ["e-ada"])) == [renamed]

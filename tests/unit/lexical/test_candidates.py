@@ -5,8 +5,9 @@ def ids(numbers):
     return [f"{1000 - number:04}" for number in numbers]
 
 
-def chosen(lists, limit, total=1000):
-    return best_candidates(lists, limit, total=total, ids=ids)
+def chosen(lists, limit, total=1000, allowed=None):
+    keyed = [(f"pkey{place:02}", numbers) for place, numbers in enumerate(lists)]
+    return best_candidates(keyed, limit, total=total, ids=ids, allowed=allowed)
 
 
 def test_rare_keys_weigh_more_than_common_ones():
@@ -32,3 +33,23 @@ def test_a_long_list_alone_is_taken_whole():
 
 def test_nothing_shared_gives_nothing():
     assert chosen([], 5) == []
+
+
+def test_a_filter_is_asked_group_by_group_until_there_are_enough():
+    asked = []
+
+    def even(numbers):
+        asked.append(list(numbers))
+        return [number for number in numbers if number % 2 == 0]
+
+    assert chosen([[1, 2, 3], [1, 2], [1]], 1, allowed=even) == [2]
+    assert asked == [[1], [2]]
+
+
+def test_the_telling_kinds_of_keys_weigh_double():
+    lists = [("px", [1]), ("py", [1, 3]), ("tz", [2])]
+    assert best_candidates(lists, 1, total=1000, ids=ids) == [2]
+
+
+def test_the_ends_of_very_common_words_do_not_count():
+    assert best_candidates([("e<abc", list(range(1001)))], 5, total=10**6, ids=ids) == []
