@@ -6,6 +6,7 @@ import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from latence_retrieval.text.match import letter_cases
@@ -35,7 +36,7 @@ def sentence_numbers(text: str, tokens: Sequence[Token]) -> array[int]:
 def annotate(text: str, tokens: Sequence[Token], sentences: array[int]) -> Annotated:
     """Return what the linker wants to know of a text that is tokenised already."""
     joins = bytearray()
-    for token, after in zip(tokens, tokens[1:], strict=False):
+    for token, after in pairwise(tokens):
         gap = text[token.end : after.start]
         joins.append(gap in _PHRASE_GAPS and (gap != ". " or len(token.form) <= 2))
     joins.append(0)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Self
 
 __all__ = ["SpillSorter"]
 
@@ -31,7 +31,7 @@ class SpillSorter:
         self._held_bytes = 0
         self._runs: list[IO[bytes]] = []
 
-    def __enter__(self) -> SpillSorter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

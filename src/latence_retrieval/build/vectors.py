@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from latence_retrieval.errors import BuildError, DimensionMismatchError, InvalidInputError
 from latence_retrieval.npy import read_npy_rows
@@ -43,7 +44,7 @@ class VectorSink:
         self._absent = bytearray()  # one flag a record
         self._file = path.open("wb")
 
-    def __enter__(self) -> VectorSink:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -42,7 +42,7 @@ class AliasTier:
     def __init__(self, linker: QueryLinker) -> None:
         self._linker = linker
 
-    def enter(self, request: EntryRequest) -> TierOutcome:
+    def enter(self, request: EntryRequest) -> TierOutcome:  # noqa: ARG002 - the linker holds the query already
         """Return the entities that the query names."""
         outcome = self._linker.link_query(self.name)
         notes = ("the look-up limit cut off the end of the query",) if self._linker.is_cut else ()

@@ -14,7 +14,7 @@ from latence_retrieval.sidecar.manifest import check_identity
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.vectors import checked_embedding, normalised
 
-__all__ = ["FirstStageHit", "Question", "Tier", "check_snapshot", "checked_counts", "checked_first_stage", "checked_query", "read_query", "checked_tiers", "unit_embedding"]
+__all__ = ["FirstStageHit", "Question", "Tier", "check_snapshot", "checked_counts", "checked_first_stage", "checked_query", "checked_tiers", "read_query", "unit_embedding"]
 
 FirstStageHit = str | tuple[str, float]
 """A chunk id of the caller's own search, best first, with its score where it has one."""

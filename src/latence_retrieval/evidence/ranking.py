@@ -57,7 +57,7 @@ def rank_chunks(
     """
     notes: list[str] = []
     translated = translated_similarity(view, entered.restart, walk, settings.translation)
-    chunks = _candidates(view, stage, walk, translated or {}, lexical_best, settings.max_ranked)
+    chunks = _candidates(stage, walk, translated or {}, lexical_best, settings.max_ranked)
     signals: dict[Signal, SignalValues | None] = {
         Signal.ACTIVATION: _looked_up(relative(walk.chunks, settings.activation_power)) if walk.chunks else None,
         Signal.SIMILARITY: _similarity(view, stage),
@@ -86,7 +86,6 @@ def rank_chunks(
 
 
 def _candidates(
-    view: QueryView,
     stage: FirstStage,
     walk: Walk,
     translated: Mapping[int, float],

@@ -15,18 +15,18 @@ from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 __all__ = [
+    "ANY_SENTENCE",
     "EDGES_PER_BLOCK",
     "LOG_DEGREE_DAMPING",
     "MILLION",
     "NO_EDGE",
-    "ANY_SENTENCE",
+    "TITLE_MASK",
     "AliasFlag",
     "AliasForm",
     "Candidate",
     "ChunkLinks",
     "EdgeKind",
     "IncidenceBlock",
-    "TITLE_MASK",
     "decode_alias",
     "decode_incidence",
     "decode_links",

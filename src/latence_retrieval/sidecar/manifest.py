@@ -8,7 +8,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from latence_retrieval.errors import SidecarCorruptError, SidecarMismatchError, SidecarNotFoundError, SidecarVersionError
+from latence_retrieval.errors import (
+    SidecarCorruptError,
+    SidecarMismatchError,
+    SidecarNotFoundError,
+    SidecarVersionError,
+)
 from latence_retrieval.text.normalise import NORMALISER_VERSION
 
 __all__ = ["FORMAT_VERSION", "MANIFEST_NAME", "Counts", "FileEntry", "Manifest", "read_manifest"]

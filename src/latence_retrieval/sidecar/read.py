@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from latence_retrieval.errors import SidecarCorruptError, SidecarNotFoundError
 from latence_retrieval.ports.key_value import KeyValueReader, Table
@@ -102,7 +101,7 @@ class Sidecar:
         for file in self._vector_files.values():
             file.close()
 
-    def __enter__(self) -> Sidecar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -239,7 +238,7 @@ def _open_reader(directory: Path, manifest: Manifest) -> KeyValueReader:
 
 def _identity(directory: Path) -> tuple[int, int] | None:
     try:
-        status = os.stat(directory)
+        status = directory.stat()
     except OSError:
         return None
     return status.st_dev, status.st_ino

@@ -51,7 +51,10 @@ _WORDS_OF_ONE_LETTER = frozenset("aio")
 
 
 def tokenise(text: str) -> list[Token]:
-    """Return the tokens of `text` in reading order, never overlapping; [] where it has no letter or digit."""
+    """Return the tokens of `text` in reading order; [] where it has no letter or digit.
+
+    Tokens never overlap, but pieces that only folding tells apart (`½`, `4'x`) all stand where their word stands.
+    """
     tokens: list[Token] = []
     if text.isascii():
         for match in _ASCII_SCAN.finditer(text):
