@@ -81,7 +81,9 @@ class EvidenceResult(BaseModel):
         for selected in selection.chunks:
             title = selected.chunk.title or selected.chunk.id
             why = "; ".join(selected.reasons)
-            lines.append(f"  [{selected.citation}] {title} (utility {selected.utility:.3f}, {selected.tokens} tokens): {why}")
+            lines.append(
+                f"  [{selected.citation}] {title} (utility {selected.utility:.3f}, {selected.tokens} tokens): {why}"
+            )
         lines += [f"Not packed: {item.chunk_id}: {item.reason}" for item in self.dropped]
         lines += [f"Degraded: {item.stage}: {item.reason}" for item in self.degradations]
         return "\n".join(lines)

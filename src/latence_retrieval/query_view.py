@@ -75,9 +75,7 @@ class QuestionTerms(OpenTerms):
         chunks: int,
         explained: Iterable[str],
     ) -> None:
-        self._by_term = {
-            term: dict(pairs) for term, pairs in zip(terms, rows, strict=True) if pairs is not None
-        }
+        self._by_term = {term: dict(pairs) for term, pairs in zip(terms, rows, strict=True) if pairs is not None}
         self.weights = {
             term: math.log1p((chunks - len(row) + 0.5) / (len(row) + 0.5)) for term, row in self._by_term.items()
         }

@@ -123,7 +123,12 @@ def test_no_mass_is_lost_where_every_node_leads_on(seed: int, limits: WalkSettin
 def test_push_without_limits_is_the_exact_walk(seed: int) -> None:
     graph, restart, seeds = _drawn(seed)
     limits = WalkSettings(
-        max_hops=60, max_anchor_pushes=99, max_chunk_pushes=99, max_entity_pushes=99, tolerance=0.0, mention_weight=0.3
+        max_hops=60,
+        max_anchor_pushes=99,
+        max_chunk_pushes=99,
+        max_entity_pushes=99 << 60,  # halved with each hop
+        tolerance=0.0,
+        mention_weight=0.3,
     )
     walk = push(graph, restart, seeds, limits)
     exact = oracle.exact_walk(graph, restart, seeds, limits)

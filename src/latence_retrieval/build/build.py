@@ -215,9 +215,7 @@ class _Job:
             match_mentions(scratch, longest=longest, progress=self._progress)
         for _, sink in sinks.named():
             sinks.dimension = sink.finish(sinks.dimension) or sinks.dimension
-        self._sorter = self._stack.enter_context(
-            SpillSorter(self._directory, max_memory_bytes=self._memory_bytes // 2)
-        )
+        self._sorter = self._stack.enter_context(SpillSorter(self._directory, max_memory_bytes=self._memory_bytes // 2))
         self._graph = Graph(scratch, self._sorter, self._similarity(sinks))
         self._graph.collect(self._progress)
         return sinks
@@ -278,7 +276,8 @@ class _Job:
         yield (
             Table.ALIAS_HEAD,
             self._sorted(
-                (named_key(token), pack_numbers([longest])) for token, longest in scratch.rows("SELECT token, longest FROM head")
+                (named_key(token), pack_numbers([longest]))
+                for token, longest in scratch.rows("SELECT token, longest FROM head")
             ),
         )
         yield Table.ENTITY, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM entity ORDER BY n"))
@@ -393,9 +392,7 @@ class _Job:
         sinks.entity.fill(_context_means(self._scratch, chunk_file, sinks.entity), dimension)
 
 
-def _context_means(
-    scratch: Scratch, chunks: VectorFile, entities: VectorSink
-) -> Iterator[tuple[int, Sequence[float]]]:
+def _context_means(scratch: Scratch, chunks: VectorFile, entities: VectorSink) -> Iterator[tuple[int, Sequence[float]]]:
     """Yield (entity, mean chunk vector) for those without a vector: their own chunks, else those that mention them."""
     query = (
         "SELECT entity, kind, chunk FROM (SELECT entity, 0 AS kind, chunk FROM about"

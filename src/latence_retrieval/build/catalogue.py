@@ -32,7 +32,9 @@ _LEGAL_FORMS = frozenset(
     """inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag kg kgaa ohg se sa sas sarl
     srl spa bv nv ab as asa oy oyj aps kk sro zrt kft doo sl pty pte""".split()
 )
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Å": "Aa", "Ø": "Oe"})
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "Å": "Aa", "Ø": "Oe"}
+)
 _UMLAUT = re.compile("[äöüåøÄÖÜÅØ]")
 _ACRONYM_WORDS = 3
 

@@ -81,13 +81,16 @@ class Graph:
     def collect(self, progress: Progress) -> None:
         """Settle every mention and send every hyperedge to the sorter."""
         mentions = groupby(
-            self._scratch.rows("SELECT chunk, sentence, form, is_weak FROM mention ORDER BY rowid"), key=lambda row: row[0]
+            self._scratch.rows("SELECT chunk, sentence, form, is_weak FROM mention ORDER BY rowid"),
+            key=lambda row: row[0],
         )
         facts = groupby(
             self._scratch.rows("SELECT chunk, n, relation, confidence, members FROM fact ORDER BY chunk, n"),
             key=lambda row: row[0],
         )
-        abouts = groupby(self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0])
+        abouts = groupby(
+            self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0]
+        )
         next_mentions = next(mentions, None)
         next_facts = next(facts, None)
         next_about = next(abouts, None)
@@ -138,7 +141,9 @@ class Graph:
     def links_rows(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rows of `Table.CHUNK_LINKS` in key order."""
         log_degrees = self._log_degrees()
-        abouts = groupby(self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0])
+        abouts = groupby(
+            self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0]
+        )
         next_about = next(abouts, None)
         settled = groupby(
             self._scratch.rows("SELECT chunk, mask, entity FROM settled ORDER BY rowid"), key=lambda row: row[0]
@@ -190,9 +195,13 @@ class Graph:
         cache = self._scratch.cache("settle")
         known = cache.get(form)
         if known is None:
-            rows = self._scratch.rows("SELECT entity, prior FROM alias WHERE form = ? AND flags & 16 = 0 ORDER BY entity", (form,))
+            rows = self._scratch.rows(
+                "SELECT entity, prior FROM alias WHERE form = ? AND flags & 16 = 0 ORDER BY entity", (form,)
+            )
             candidates = [(int(entity), float(prior)) for entity, prior in rows]
-            counts = next(self._scratch.rows("SELECT all_of_it, as_name FROM occurrence WHERE form = ?", (form,)), (0, 0))
+            counts = next(
+                self._scratch.rows("SELECT all_of_it, as_name FROM occurrence WHERE form = ?", (form,)), (0, 0)
+            )
             known = cache[form] = (candidates, link_probability(*counts))
         return known
 
@@ -217,7 +226,9 @@ class Graph:
             for entity in members:
                 others = [other for other in members if other != entity]
                 self._add_edge(entity, fact.number, chunk, EdgeKind.FACT, fact.relation, fact.confidence, others)
-        self._scratch.many("INSERT INTO settled VALUES (?, ?, ?)", [(chunk, mask, entity) for entity, mask in mentions.items()])
+        self._scratch.many(
+            "INSERT INTO settled VALUES (?, ?, ?)", [(chunk, mask, entity) for entity, mask in mentions.items()]
+        )
         for entity in (*about, *mentions):
             self._chunk_counts[entity] += 1
         self.mentions += len(mentions)

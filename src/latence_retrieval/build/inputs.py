@@ -53,7 +53,9 @@ def read_records(source: RecordSource, model: type[Model], *, argument: str) -> 
         elif isinstance(item, Mapping):
             yield _validated(f"<{argument}>", line, dict(item), model)
         else:
-            raise RecordError(f"<{argument}>", line, f"is a {type(item).__name__}, expected a mapping or {model.__name__}")
+            raise RecordError(
+                f"<{argument}>", line, f"is a {type(item).__name__}, expected a mapping or {model.__name__}"
+            )
 
 
 def _read_file(path: Path, model: type[Model], argument: str) -> Iterator[Numbered[Model]]:

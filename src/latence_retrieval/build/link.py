@@ -55,7 +55,9 @@ def discover_entities(scratch: Scratch, *, directory: Path, max_memory_bytes: in
             for phrase, rows in groupby(found, key=lambda row: row[0])
             if sum(1 for _ in rows) >= MIN_PHRASE_CHUNKS
         ]
-    candidates = [phrase for phrase in recurring if scratch.one("SELECT 1 FROM alias WHERE form = ?", (phrase,)) is None]
+    candidates = [
+        phrase for phrase in recurring if scratch.one("SELECT 1 FROM alias WHERE form = ?", (phrase,)) is None
+    ]
     words = {phrase for phrase in candidates if " " not in phrase}
     written = _count_words(scratch, words)
     number = scratch.count("entity")

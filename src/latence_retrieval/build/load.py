@@ -139,7 +139,9 @@ def load_chunks(
 def _title_row(rows: Iterator[Sequence[float]], number: int) -> Sequence[float]:
     row = next(rows, None)
     if row is None:
-        raise BuildError(f"title_vectors: only {number} rows, but there are more chunks; give one row a chunk, in order")
+        raise BuildError(
+            f"title_vectors: only {number} rows, but there are more chunks; give one row a chunk, in order"
+        )
     return row
 
 
@@ -185,7 +187,9 @@ def load_facts(scratch: Scratch, source: RecordSource | None, relation_vectors: 
                 raise _at(source, "facts", item.line, f"chunk {fact.chunk!r} is in no chunk record")
             members = [_entity(scratch, member.entity, source, "facts", item.line) for member in fact.members]
             body = json.dumps({"id": fact.id, "roles": [member.role for member in fact.members]})
-            pending.append((number, chunk, relation, round(fact.confidence * MILLION), array("I", members).tobytes(), body))
+            pending.append(
+                (number, chunk, relation, round(fact.confidence * MILLION), array("I", members).tobytes(), body)
+            )
             if len(pending) >= 1000:
                 scratch.many("INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?)", pending)
                 pending.clear()

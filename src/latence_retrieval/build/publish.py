@@ -48,7 +48,9 @@ def staged_directory(target: Path, *, replace: bool) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         staged = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX, dir=target.parent))
     except OSError as error:
-        raise BuildError(f"cannot write beside {target}: {error.strerror}; check the path and its permissions") from error
+        raise BuildError(
+            f"cannot write beside {target}: {error.strerror}; check the path and its permissions"
+        ) from error
     try:
         yield staged
         staged.chmod(0o755)

@@ -76,7 +76,9 @@ class VectorSink:
             self._write(row)
         except TypeError as error:
             raise InvalidInputError(
-                self._argument, f"row {self.count} is no row of numbers ({error})", fix="give one list of numbers a record"
+                self._argument,
+                f"row {self.count} is no row of numbers ({error})",
+                fix="give one list of numbers a record",
             ) from error
 
     def add_absent(self) -> None:

@@ -88,7 +88,9 @@ def _checked(outcome: object, request: EntryRequest, entities: int) -> TierOutco
             raise ValueError(f"it links entity {entity} with a share outside 0 to 1")
         span = link.span
         if span is not None and not 0 <= index(span.start) <= index(span.end) <= len(request.query):
-            raise ValueError(f"it links entity {entity} by characters {span.start} to {span.end}, which the query lacks")
+            raise ValueError(
+                f"it links entity {entity} by characters {span.start} to {span.end}, which the query lacks"
+            )
         links.append(link if type(link.entity) is int else replace(link, entity=entity))
     if outcome.relations is not None and not all(math.isfinite(value) for value in outcome.relations.values()):
         raise ValueError("it gives a relation a probability that is no finite number")

@@ -36,9 +36,7 @@ Found = TypeVar("Found")
 class QueryLinker:
     """The alias look-ups of one query."""
 
-    def __init__(
-        self, query: str, sidecar: Sidecar, settings: EntrySettings, entity_cosines: EntityCosines
-    ) -> None:
+    def __init__(self, query: str, sidecar: Sidecar, settings: EntrySettings, entity_cosines: EntityCosines) -> None:
         self._query = query
         self._sidecar = sidecar
         self._settings = settings

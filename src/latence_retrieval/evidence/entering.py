@@ -97,7 +97,10 @@ class _Desk:
             return None
         self._view.dot_products += len(entities)
         found = vectors.dots(self._view.embedding, entities)
-        return [None if cosine == 0.0 and vectors.is_absent(entity) else cosine for entity, cosine in zip(entities, found, strict=True)]
+        return [
+            None if cosine == 0.0 and vectors.is_absent(entity) else cosine
+            for entity, cosine in zip(entities, found, strict=True)
+        ]
 
     def _nearest(self, embedding: Sequence[float], k: int) -> list[tuple[int, float]]:
         """Search entity vectors; the adopter's index may answer with ids, and ids that are not here are left out."""
@@ -109,7 +112,9 @@ class _Desk:
         ids = [entity for entity, _ in found if isinstance(entity, str)]
         number_of = dict(zip(ids, sidecar.entity_numbers(ids), strict=True))
         count = sidecar.manifest.counts.entities
-        numbered = [(number_of[entity] if isinstance(entity, str) else index(entity), cosine) for entity, cosine in found]
+        numbered = [
+            (number_of[entity] if isinstance(entity, str) else index(entity), cosine) for entity, cosine in found
+        ]
         return [(entity, cosine) for entity, cosine in numbered if entity is not None and 0 <= entity < count]
 
     def _relation_labels(self) -> dict[str, str | None]:

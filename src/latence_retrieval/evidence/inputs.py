@@ -14,7 +14,18 @@ from latence_retrieval.sidecar.manifest import check_identity
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.vectors import checked_embedding, normalised
 
-__all__ = ["FirstStageHit", "Question", "Tier", "check_snapshot", "checked_counts", "checked_first_stage", "checked_query", "checked_tiers", "read_query", "unit_embedding"]
+__all__ = [
+    "FirstStageHit",
+    "Question",
+    "Tier",
+    "check_snapshot",
+    "checked_counts",
+    "checked_first_stage",
+    "checked_query",
+    "checked_tiers",
+    "read_query",
+    "unit_embedding",
+]
 
 FirstStageHit = str | tuple[str, float]
 """A chunk id of the caller's own search, best first, with its score where it has one."""
@@ -78,13 +89,17 @@ def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float 
     """
     if isinstance(hits, (str, bytes, Mapping)) or not isinstance(hits, Iterable):
         raise InvalidInputError(
-            "first_stage", f"is {hits!r}", fix="give a sequence of chunk ids, or of pairs of chunk id and score, best first"
+            "first_stage",
+            f"is {hits!r}",
+            fix="give a sequence of chunk ids, or of pairs of chunk id and score, best first",
         )
     found: dict[str, float | None] = {}
     for rank, hit in enumerate(hits, start=1):
         identifier, score = (hit, None) if isinstance(hit, str) else _pair(hit, rank)
         if score is not None and not math.isfinite(score):
-            raise InvalidInputError("first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone")
+            raise InvalidInputError(
+                "first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone"
+            )
         found.setdefault(_writable(identifier), score)
     return list(found.items())
 
@@ -156,5 +171,3 @@ def _pair(hit: object, rank: int) -> tuple[str, float]:
     raise InvalidInputError(
         "first_stage", f"hit {rank} is {hit!r}", fix="give chunk ids, or pairs of chunk id and score, best first"
     )
-
-

@@ -54,7 +54,8 @@ def pack_ranked(
         for told in ranking[len(order) : len(ranked.order)]
     ]
     dropped += [
-        Dropped(chunk_id=told.chunk_id, reason="its text is not in this snapshot") for told in ranking[len(ranked.order) :]
+        Dropped(chunk_id=told.chunk_id, reason="its text is not in this snapshot")
+        for told in ranking[len(ranked.order) :]
     ]
     return selection, tuple(dropped)
 

@@ -75,9 +75,7 @@ def tell_anchors(entered: Entered, names: Names) -> tuple[Anchor, ...]:
         span = link.span
         passed_over = (
             Homonym(entity_id=other.entity_id, name=other.name, share=share)
-            for other, share in (
-                (names.entity(number), share) for number, share in link.homonyms[:_MAX_HOMONYMS_TOLD]
-            )
+            for other, share in ((names.entity(number), share) for number, share in link.homonyms[:_MAX_HOMONYMS_TOLD])
         )
         anchors.append(
             Anchor(
@@ -125,9 +123,7 @@ def tell_ranking(
         )
     weight = ranked.utilities.weights.get(Signal.SIMILARITY, 1.0)
     for identifier, score in stage.foreign[: max(0, k - len(told))]:
-        told.append(
-            RankedChunk(chunk_id=identifier, utility=weight * score, signals={Signal.SIMILARITY: score})
-        )
+        told.append(RankedChunk(chunk_id=identifier, utility=weight * score, signals={Signal.SIMILARITY: score}))
     return tuple(told)
 
 
@@ -147,14 +143,20 @@ def tell_degradations(
         if record.state is TierState.FAILED or (record.state is TierState.LINKED and record.detail)
     ]
     if not entered.anchors:
-        told.append(Degradation(stage="entry", reason="no anchor was found; the walk starts from the first stage alone"))
+        told.append(
+            Degradation(stage="entry", reason="no anchor was found; the walk starts from the first stage alone")
+        )
     if stage.foreign:
         reason = f"{len(stage.foreign)} hits are not in this snapshot; they are ranked last and cannot be packed"
         told.append(Degradation(stage="first_stage", reason=reason))
     if view.sidecar.manifest.counts.chunks == 0:
         told.append(Degradation(stage="sidecar", reason="the snapshot holds no chunk"))
     if view.embedding is None:
-        told.append(Degradation(stage="utility", reason="no query embedding, or one of zeros: similarity and translated are absent"))
+        told.append(
+            Degradation(
+                stage="utility", reason="no query embedding, or one of zeros: similarity and translated are absent"
+            )
+        )
     elif not view.has_similarity:
         told.append(Degradation(stage="utility", reason="the snapshot has no chunk vectors: translated is absent"))
     told += [Degradation(stage="utility", reason=note) for note in ranked.notes]

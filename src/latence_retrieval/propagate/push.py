@@ -28,6 +28,7 @@ from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Walk, W
 __all__ = ["Graph", "Overlap", "push"]
 
 _witness = cast("Callable[[tuple[float, int, int, int]], Witness]", partial(tuple.__new__, Witness))  # thrice as quick
+_arrival = cast("Callable[[tuple[float, int, int, int, int]], Arrival]", partial(tuple.__new__, Arrival))
 _FACT, _MENTION = int(EdgeKind.FACT), int(EdgeKind.MENTION)  # comparing with a member of the enum is slow
 
 
@@ -89,7 +90,8 @@ def push(
         walk.layers.append(layer)
         is_last = hop + 1 == settings.max_hops or goes_on == 0.0
         following = None if is_last else Layer({})
-        limit = settings.max_anchor_pushes if hop == 0 else settings.max_entity_pushes
+        # Each further hop has less mass to tell apart, and half the work.
+        limit = settings.max_anchor_pushes if hop == 0 else settings.max_entity_pushes >> (hop - 1)
         _push_entities(graph, layer, incoming, following, walk, settings, limit=limit)
         layer.chunks = incoming
         for chunk, mass in incoming.items():
@@ -154,9 +156,10 @@ def _push_entity(
     fact_mass, sure_mass = walk.fact_mass, walk.sure_mass
     # Columns side by side rather than by index, and a plain int for the kind: half of the walk's time was those.
     columns = zip(
-        weights, block.chunks, block.kinds, block.relations, block.marks, block.confidences, strict=True
+        weights, block.chunks, block.kinds, block.relations, block.marks, block.confidences, block.ends, strict=True
     )
-    for at, (weight, chunk, kind, relation, mark, confidence) in enumerate(columns):
+    start = 0
+    for weight, chunk, kind, relation, mark, confidence, stop in columns:
         share = scale * weight
         is_fact = kind == _FACT
         witness = _witness((share, entity, relation, mark if is_fact else NO_FACT))
@@ -170,27 +173,13 @@ def _push_entity(
             fact_mass[chunk] = fact_mass.get(chunk, 0.0) + share
             sure_mass[chunk] = sure_mass.get(chunk, 0.0) + share * confidence / MILLION
             if following is not None:
-                _pass_over_fact(block, at, share, entity, layer, following, walk.layers[0].entities, settings)
-
-
-def _pass_over_fact(
-    block: IncidenceBlock,
-    at: int,
-    mass: float,
-    entity: int,
-    layer: Layer,
-    following: Layer,
-    anchors: Container[int],
-    settings: WalkSettings,
-) -> None:
-    """Pass a fact's mass on to its other members; where it has none to take it, the chunk's entities do."""
-    takers = _takers(block, block.ends[at - 1] if at else 0, block.ends[at], anchors, settings)
-    if takers:
-        chunk = block.chunks[at]
-        layer.over_facts[chunk] = layer.over_facts.get(chunk, 0.0) + mass
-        for taker, part in takers:
-            passed = mass * settings.continue_probability * part
-            _arrive(following, taker, Arrival(passed, chunk, block.relations[at], block.marks[at], entity))
+                takers = _takers(block, start, stop, walk.layers[0].entities, settings)
+                if takers:
+                    layer.over_facts[chunk] = layer.over_facts.get(chunk, 0.0) + share
+                    passed = share * settings.continue_probability
+                    for taker, part in takers:
+                        _arrive(following, taker, _arrival((passed * part, chunk, relation, mark, entity)))
+            start = stop
 
 
 def _edge_weights(graph: Graph, block: IncidenceBlock, settings: WalkSettings) -> list[float]:
@@ -250,13 +239,13 @@ def _push_chunks(
             continue
         scale = goes_on * mass / total
         for member in weighed:
-            _arrive(following, member.entity, Arrival(scale * member.weight, chunk, 0, NO_FACT, FIRST_STAGE))
+            _arrive(following, member.entity, _arrival((scale * member.weight, chunk, 0, NO_FACT, FIRST_STAGE)))
 
 
 def _arrive(layer: Layer, entity: int, arrival: Arrival) -> None:
     if entity in layer.entities:
-        layer.entities[entity] += arrival.mass
+        layer.entities[entity] += arrival[0]
         layer.arrivals[entity].append(arrival)
     else:
-        layer.entities[entity] = arrival.mass
+        layer.entities[entity] = arrival[0]
         layer.arrivals[entity] = [arrival]

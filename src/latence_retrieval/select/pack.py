@@ -17,6 +17,7 @@ from latence_retrieval.settings import SelectionSettings
 
 __all__ = ["Candidate", "pack"]
 
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A ranked passage with its text, its utility, its worth beside those above it, and why it is here."""
@@ -85,7 +86,11 @@ def pack(
         for citation, place in enumerate(choice.places, start=1)
     )
     selection = Selection(
-        chunks=selected, tokens=total_of(choice.places), budget_tokens=budget_tokens, value=choice.value, bound=choice.bound
+        chunks=selected,
+        tokens=total_of(choice.places),
+        budget_tokens=budget_tokens,
+        value=choice.value,
+        bound=choice.bound,
     )
     return selection, _dropped(candidates, items, choice, [item.tokens - separator for item in items], budget_tokens)
 

@@ -106,9 +106,7 @@ def read_manifest(directory: Path) -> Manifest:
         raise AssertionError("unreachable") from error  # pragma: no cover
 
 
-def check_identity(
-    directory: Path, manifest: Manifest, *, tenant: str | None, embedding_model: str | None
-) -> None:
+def check_identity(directory: Path, manifest: Manifest, *, tenant: str | None, embedding_model: str | None) -> None:
     """Refuse a snapshot of another tenant or embedding model than the caller asked for.
 
     Raises:

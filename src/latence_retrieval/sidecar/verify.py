@@ -39,14 +39,18 @@ def verify_sidecar(path: str | Path) -> VerifyReport:
                 raise SidecarNotFoundError(directory / name, "is missing", fix="publish the sidecar again") from None
             if digest != entry.sha256:
                 raise SidecarCorruptError(
-                    directory / name, "its content does not match the manifest's digest", fix="publish the sidecar again"
+                    directory / name,
+                    "its content does not match the manifest's digest",
+                    fix="publish the sidecar again",
                 )
         rows = {table.name.lower(): _check_table(sidecar, table) for table in Table if table is not Table.META}
         counts = sidecar.manifest.counts
         for table, expected in (("entity", counts.entities), ("chunk", counts.chunks), ("hyperedge", counts.facts)):
             if rows[table] != expected:
                 raise SidecarCorruptError(
-                    directory, f"table {table} has {rows[table]} rows, the manifest says {expected}", fix="build it again"
+                    directory,
+                    f"table {table} has {rows[table]} rows, the manifest says {expected}",
+                    fix="build it again",
                 )
         return VerifyReport(sidecar.manifest.snapshot_id, len(sidecar.manifest.files), rows)
 

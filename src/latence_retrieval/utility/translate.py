@@ -80,9 +80,7 @@ def translated_similarity(
     return scores
 
 
-def _bridges(
-    view: QueryView, walk: Walk, base: Sequence[float] | None, settings: TranslationSettings
-) -> list[_Bridge]:
+def _bridges(view: QueryView, walk: Walk, base: Sequence[float] | None, settings: TranslationSettings) -> list[_Bridge]:
     """Return the bridges by chunk and member, in order."""
     first, second = walk.layers[:2]
     pushed = second.pushed
