@@ -31,6 +31,8 @@ class ProgressLine:
         if stage != self._stage:
             self.close()
             self._stage, self._began_s, self._shown_s = stage, now_s, now_s
+            if self._is_terminal:
+                self._show(f"{stage} ...")
         if finished:
             self._show(f"{stage}: {done:,}, {now_s - self._began_s:.1f} s")
             self.close()

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 
-from latence_retrieval import Sidecar
+from latence_retrieval import Sidecar, build_sidecar
 from latence_retrieval.cli.exits import ExitCode
+
+SAMPLE = Path(__file__).resolve().parents[3] / "src" / "latence_retrieval" / "cli" / "sample"
 
 
 def test_build_publishes_and_says_what(run, tmp_path, sample_arguments):
@@ -94,3 +97,21 @@ def test_demo_refuses_to_overwrite(run, published):
     ran = run("demo", "--keep", published)
     assert ran.code == ExitCode.BAD_INPUT
     assert "exists already" in ran.err
+
+
+def test_every_stage_tells_its_begin_and_its_end(tmp_path):
+    told = []
+    build_sidecar(
+        tmp_path / "s", chunks=SAMPLE / "chunks.jsonl", entities=SAMPLE / "entities.jsonl", progress=_teller(told)
+    )
+    stages = list(dict.fromkeys(stage for stage, _, _ in told))
+    assert "tables" in stages
+    for stage in stages:
+        calls = [(done, finished) for name, done, finished in told if name == stage]
+        assert calls[0] == (0, False)
+        assert [finished for _, finished in calls].count(True) == 1
+        assert calls[-1][1]
+
+
+def _teller(told):
+    return lambda stage, done, finished: told.append((stage, done, finished))

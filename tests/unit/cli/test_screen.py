@@ -58,6 +58,12 @@ def test_progress_keeps_one_line_a_stage_on_a_terminal():
     assert "\r\x1b[2Kchunks: 730" in screen.getvalue()
 
 
+def test_a_stage_is_shown_as_soon_as_it_begins():
+    screen = _Screen()
+    ProgressLine(screen)("tables", 0, False)
+    assert screen.getvalue() == "\r\x1b[2Ktables ..."
+
+
 def test_progress_is_whole_lines_elsewhere():
     log = io.StringIO()
     progress = ProgressLine(log)
