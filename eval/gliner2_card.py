@@ -102,7 +102,7 @@ checkpoints and says nothing about them.
   extracted triples. Phrasings were written with the usual Wikidata relations in view; no question of a question set
   was read.
 - Held out: a tenth of the names, the last phrasing of each relation, and {sum(f.held_out for f in FAMILIES)} relations entirely (`zero_shot` below).
-- Took {seconds / 60:.1f} minutes.
+- Took {seconds / 60:.1f} minutes of processor time.
 
 | held-out score ({plan["dev_examples"]} synthetic examples, threshold {THRESHOLD}) | |
 |---|---|

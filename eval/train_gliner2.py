@@ -129,7 +129,7 @@ def _save_state(path: Path, model: Any, optimiser: Any, *, step: int, plan: Trai
 
 
 def _resume(path: Path, model: Any, optimiser: Any, plan: TrainingPlan) -> tuple[int, float]:
-    """Restore an interrupted run; return the step it had reached and the seconds it had taken."""
+    """Restore an interrupted run; return the step it had reached and the processor seconds it had taken."""
     import ast
 
     import torch
@@ -166,7 +166,7 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
     state = out / "training_state.pt"
     step, seconds = _resume(state, model, optimiser, plan) if state.exists() else (0, 0.0)
     base_rates = (plan.encoder_rate, plan.task_rate)
-    began = time.monotonic() - seconds
+    began = time.process_time() - seconds
     while step < plan.steps:
         model.train()
         model.processor.change_mode(is_training=True)
@@ -180,17 +180,19 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
         optimiser.step()
         step += 1
         if step % 10 == 0:
-            elapsed = time.monotonic() - began
+            elapsed = time.process_time() - began
             left_s = elapsed / step * (plan.steps - step)
             parts = " ".join(f"{k.split('_')[0]} {float(v) / plan.batch:.2f}" for k, v in losses.items() if "loss" in k)
             print(
-                f"step {step}/{plan.steps}  {parts}  {elapsed:.0f} s, {left_s:.0f} s left", file=sys.stderr, flush=True
+                f"step {step}/{plan.steps}  {parts}  {elapsed:.0f} s of processor time, {left_s:.0f} s left",
+                file=sys.stderr,
+                flush=True,
             )
         if step % save_every == 0:
-            _save_state(state, model, optimiser, step=step, plan=plan, seconds=time.monotonic() - began)
+            _save_state(state, model, optimiser, step=step, plan=plan, seconds=time.process_time() - began)
         if step % 100 == 0 and step < plan.steps:
             print(f"dev at {step}: {json.dumps(score(model, dev[:100]))}", file=sys.stderr, flush=True)
-    seconds = time.monotonic() - began
+    seconds = time.process_time() - began
     model.save_pretrained(str(out))
     scores = score(model, dev)
     write_card(out, plan=asdict(plan), scores=scores, seconds=seconds, names=catalogue.names)

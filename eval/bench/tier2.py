@@ -55,6 +55,8 @@ def _publish(data: EvalSet, work: Path) -> Path:
     assert data.vectors is not None
     assert data.vectors.entities is not None
     place = work / data.name
+    if (place / "manifest.json").is_file():
+        return place
     say(f"{data.name}: building the snapshot")
     build_sidecar(
         place,
@@ -102,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--limit", type=int, default=None, help="first questions of each set only")
     parser.add_argument("--altered", type=int, default=300, help="questions of each set that are altered")
+    parser.add_argument("--work", type=Path, default=None, help="keep snapshots here, and use those that are there")
     parser.add_argument("--out", type=Path, default=Path("eval/results/tier2.json"))
     options = parser.parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -117,10 +120,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "labels": list(LABELS),
         **{part: {} for part in options.parts},
     }
-    with tempfile.TemporaryDirectory() as work:  # snapshots are built anew: the library may have changed
+    with tempfile.TemporaryDirectory() as temporary:
+        work = options.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
         for name in options.sets:
             data = load_set(options.data, name)
-            place = _publish(data, Path(work))
+            place = _publish(data, work)
             asker = Asker(data, place, embed=embed)
             tiers = _configurations(options.gliner2, embed)
             if "tiers" in options.parts:
@@ -131,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 results["altered"][name] = _altered_part(asker, tiers, config, few)
             if "relations" in options.parts and (data.triples or any(q.evidences for q in data.questions)):
                 results["relations"][name] = measure_relations(
-                    data, model=options.gliner2, work=Path(work), embed=embed, config=config, limit=options.limit
+                    data, model=options.gliner2, work=work, embed=embed, config=config, limit=options.limit
                 )
             if "latency" in options.parts and name == options.sets[0]:
                 texts = [question.text for question in data.questions[: min(110, options.limit or 110)]]

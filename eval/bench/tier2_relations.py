@@ -66,15 +66,16 @@ def measure_relations(
     assert data.vectors is not None
     assert data.vectors.entities is not None
     place = work / f"relations-{data.name}"
-    build_sidecar(
-        place,
-        replace=True,
-        relations=[{"label": label} for label in labels],
-        relation_vectors=[embed(label) for label in labels],
-        chunk_vectors=data.vectors.chunks.tolist(),
-        title_vectors=data.vectors.entities.tolist(),
-        **inputs,
-    )
+    if not (place / "manifest.json").is_file():
+        build_sidecar(
+            place,
+            replace=True,
+            relations=[{"label": label} for label in labels],
+            relation_vectors=[embed(label) for label in labels],
+            chunk_vectors=data.vectors.chunks.tolist(),
+            title_vectors=data.vectors.entities.tolist(),
+            **inputs,
+        )
     asker = Asker(data, place, embed=embed)
     signals: dict[str, Any] = {
         "without": None,
