@@ -22,7 +22,9 @@ __all__ = ["add_to"]
 
 _EPILOG = """\
 tiers: "ann" (nearest entities to --embedding), "alias" (names in the question), or PLUGIN=CHECKPOINT for an
-installed entry plugin, such as gliner2=./checkpoint. Default: ann and alias."""
+installed entry plugin, such as gliner2=./checkpoint. Default: ann and alias.
+
+first stage: one hit a line, best first: "c-1", or ["c-1", 0.83], or {"id": "c-1", "score": 0.83}."""
 
 _MAX_CHAINS_SHOWN = 3
 _BUILT_IN_TIERS = ("ann", "alias")
