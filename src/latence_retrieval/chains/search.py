@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from latence_retrieval.walk import FIRST_STAGE, Layer, Walk, Witness
 
-__all__ = ["JOIN_BONUS", "Path", "Step", "find_paths"]
+__all__ = ["JOIN_BONUS", "Path", "Step", "best_chains", "find_paths"]
 
 JOIN_BONUS = 0.25
 """Added to the score of a chain that joins two anchors, so that it stands above either half; judgement."""
@@ -48,28 +48,27 @@ class _Way(NamedTuple):
     root: int
 
 
-def find_paths(walk: Walk, goals: Sequence[int], utility: Mapping[int, float], *, max_chains: int) -> dict[int, Path]:
-    """Return the best path to each goal that the walk reached, at most `max_chains`, best first.
+def find_paths(walk: Walk, goals: Sequence[int], utility: Mapping[int, float]) -> dict[int, Path]:
+    """Return the best path to each goal that the walk reached, in the order of the goals.
 
     Args:
         walk: layers with arrivals.
         goals: chunks worth explaining, best first.
         utility: of every chunk that may be a witness; one that is missing counts 0.
-        max_chains: how many to keep.
-
-    Returns:
-        Path by goal. A path that is the beginning of another is left out. Ordered by score, then by the goals' order.
     """
     tracer = _Tracer(walk.layers)
-    found: list[tuple[int, Path]] = []
-    for goal in goals:
-        path = _best_path(tracer, walk.layers, goal, utility)
-        if path is not None:
-            found.append((goal, path))
-    beginnings = {(path.steps[0].source, path.steps[0].chunk) for _, path in found if len(path.steps) > 1}
-    kept = [
-        (goal, path) for goal, path in found if len(path.steps) > 1 or (path.steps[0].source, goal) not in beginnings
-    ]
+    found = ((goal, _best_path(tracer, walk.layers, goal, utility)) for goal in goals)
+    return {goal: path for goal, path in found if path is not None}
+
+
+def best_chains(paths: Mapping[int, Path], *, max_chains: int) -> dict[int, Path]:
+    """Return the paths that are worth telling, at most `max_chains`, by score, then by the order given.
+
+    A path that is the beginning of another is left out.
+    """
+    trails = [tuple((step.source, step.chunk) for step in path.steps) for path in paths.values()]
+    beginnings = {trail[:length] for trail in trails for length in range(1, len(trail))}
+    kept = [told for told, trail in zip(paths.items(), trails, strict=True) if trail not in beginnings]
     kept.sort(key=lambda pair: -pair[1].score)
     return dict(kept[:max_chains])
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from latence_retrieval.chains.search import find_paths
+from latence_retrieval.chains.search import best_chains, find_paths
 from latence_retrieval.evidence.entering import Entered, enter
 from latence_retrieval.evidence.inputs import (
     FirstStageHit,
@@ -123,11 +123,12 @@ def retrieve_evidence(
             strict=strict,
             settings=settings,
         )
-        paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores, max_chains=settings.max_chains)
+        paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores)
+        chains = best_chains(paths, max_chains=settings.max_chains)
         names = Names(view, entered, paths, ranked.order[:k])
         ranking = tell_ranking(ranked, stage, paths, names, k=k)
         selection, dropped = pack_ranked(
-            ranked, ranking, paths, names, budget_tokens=budget_tokens, count=count_tokens, settings=settings.selection
+            ranked, ranking, chains, names, budget_tokens=budget_tokens, count=count_tokens, settings=settings.selection
         )
         return EvidenceResult(
             query=question.asked,
@@ -135,7 +136,7 @@ def retrieve_evidence(
             tenant=manifest.tenant,
             anchors=tell_anchors(entered, names),
             tiers=entered.records,
-            chains=tell_chains(paths, names),
+            chains=tell_chains(chains, names),
             ranking=ranking,
             selection=selection,
             dropped=dropped,

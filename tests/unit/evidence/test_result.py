@@ -180,6 +180,15 @@ def test_anchors_weigh_one_together_and_point_into_the_query(results: list[Evide
             assert anchor.entity_id not in {other.entity_id for other in anchor.passed_over}
 
 
+def test_a_passage_that_the_walk_reached_names_its_way_even_where_no_chain_is_told(sample: Path) -> None:
+    question = "What does Tessmar Holding own?"
+    all_told = retrieve_evidence(question, sidecar=sample, k=20)
+    none_told = retrieve_evidence(question, sidecar=sample, k=20, settings=Settings(max_chains=0))
+    assert none_told.chains == ()
+    assert [told.via for told in none_told.ranking] == [told.via for told in all_told.ranking]
+    assert sum(bool(told.via) for told in none_told.ranking) > Settings().max_chains
+
+
 def test_a_result_cannot_be_changed(results: list[EvidenceResult]) -> None:
     with pytest.raises(ValidationError):
         results[0].query = "another"  # type: ignore[misc]
