@@ -5,16 +5,18 @@ from __future__ import annotations
 __all__ = ["estimate_tokens"]
 
 _CHARACTERS_A_TOKEN = 4  # English prose under byte-pair encodings of some 100,000 entries
+_DIGITS = "0123456789"
 _MARKS = ".,;:!?()[]\"'-/%&+=*#"
 
 
 def estimate_tokens(text: str) -> int:
     """Return an estimate of the tokens in `text`, meant to err on the high side.
 
-    The larger of two counts: a token per four ASCII characters and per other character, and a token per word between
-    white space and per punctuation mark. Give a real tokenizer's counter where the budget is tight; adr/0005 has the
+    The larger of two counts: a token per four ASCII characters and per other character; and a token per word between
+    white space, per punctuation mark and per two digits. Give a real tokenizer's counter where the budget is tight; adr/0005 has the
     error against one.
     """
     ascii_characters = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     by_length = -(-ascii_characters // _CHARACTERS_A_TOKEN) + (len(text) - ascii_characters)
-    return max(by_length, len(text.split()) + sum(map(text.count, _MARKS)))
+    digits = sum(map(text.count, _DIGITS))
+    return max(by_length, len(text.split()) + sum(map(text.count, _MARKS)) + (digits + 1) // 2)
