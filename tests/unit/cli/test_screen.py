@@ -40,7 +40,10 @@ def test_padding_is_exact(text, width):
     assert cells(clipped(text, width)) <= width
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=["C", "Z", "M"]) | st.just(" ")), st.integers(4, 40))
+@given(
+    st.text(alphabet="ab 東") | st.text(alphabet=st.characters(exclude_categories=["C", "Z", "M"]) | st.just(" ")),
+    st.integers(4, 40),
+)
 def test_wrapped_lines_fit_and_lose_only_spaces(text, width):
     lines = list(wrapped(text, width))
     assert all(cells(line) <= width for _, line in lines)
