@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from latence_retrieval import retrieve_evidence
 from latence_retrieval.build.build import build_sidecar
 from latence_retrieval.ports.relation_signal import RelationSignal
+from latence_retrieval.settings import Settings
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.utility.relation import (
     COSINE_CEILING,
@@ -69,3 +71,34 @@ def test_it_is_absent_where_the_snapshot_has_no_relation_vectors(tmp_path: Path)
 @pytest.mark.parametrize(("cosine", "score"), [(-1.0, 0.0), (COSINE_FLOOR, 0.0), (COSINE_CEILING, 1.0), (1.0, 1.0)])
 def test_a_score_stays_within_zero_and_one(cosine: float, score: float) -> None:
     assert relation_score(cosine) == pytest.approx(score)
+
+
+def test_an_absent_signal_ranks_as_if_its_weight_were_nothing(snapshot: Sidecar) -> None:
+    settings = Settings()
+    weightless = settings.model_copy(update={"weights": settings.weights.model_copy(update={"relq": 0.0})})
+    question = "Whom did Ann wed?"
+    absent = retrieve_evidence(question, sidecar=snapshot)
+    ignored = retrieve_evidence(
+        question,
+        sidecar=snapshot,
+        embedding=None,
+        relation_signal=_Fixed({"spouse": 1.0, "unvectored": 0.5}),
+        settings=weightless,
+    )
+    assert "relq" not in {signal.value for signal in absent.weights}
+    assert "relq" in {signal.value for signal in ignored.weights}
+    assert [(item.chunk_id, item.utility) for item in absent.ranking] == [
+        (item.chunk_id, item.utility) for item in ignored.ranking
+    ]
+
+
+class _Fixed:
+    """A signal that says the same of every question."""
+
+    name = "fixed"
+
+    def __init__(self, scores: dict[str, float]) -> None:
+        self._scores = scores
+
+    def relation_scores(self, query: str, labels: object, embedding: object) -> dict[str, float]:
+        return self._scores
