@@ -71,11 +71,11 @@ def loss_of(
         return "cut by budget" if selected is not None and passage not in selected else None
     if not has_anchors or (passage in named and passage not in anchored):
         return "no anchor"
+    if reached is not None and passage in reached:
+        return "outranked"  # also where the walk went further than the hops that are looked at here
     if not linked:
         return "no link"
-    if reached is not None and passage not in reached:
-        return "cut by the walk"
-    return "outranked"
+    return "outranked" if reached is None else "cut by the walk"
 
 
 def add_losses(rows: Sequence[dict[str, Any]], bench: Bench, questions: Sequence[Question]) -> None:

@@ -32,6 +32,8 @@ FOUND: dict[str, Any] = {
         ({"named": ["p"], "anchored": ["other"]}, "no anchor"),
         ({"linked": False}, "no link"),
         ({"reached": {}}, "cut by the walk"),
+        ({"reached": {}, "linked": False}, "no link"),
+        ({"reached": {"p": 0.1}, "linked": False}, "outranked"),
         ({"reached": {"p": 0.1}, "rank": 9}, "outranked"),
         ({"named": ["p"], "anchored": ["p"], "rank": 7}, "outranked"),
     ],
