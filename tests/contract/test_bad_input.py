@@ -333,7 +333,7 @@ def test_a_foreign_or_truncated_manifest_is_refused(small: Path, tmp_path: Path,
 
 @pytest.mark.parametrize("changes", [{"format_version": 999}, {"format_version": 0}, {"normaliser_version": 999}, {"format_version": 999, "counts": "new kind"}])
 def test_another_format_is_refused_with_the_fix(small: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
-    with pytest.raises(SidecarVersionError, match="upgrade|build the sidecar again"):
+    with pytest.raises(SidecarVersionError, match=r"upgrade|build the sidecar again"):
         opened(edited(small, tmp_path / "s", **changes))
 
 
@@ -372,7 +372,7 @@ def test_a_file_of_the_right_size_but_another_kind_is_refused(small: Path, tmp_p
     path = copied(small, tmp_path / "s")
     file = path / "kv.sqlite"
     file.write_bytes(b"x" * file.stat().st_size)
-    with pytest.raises(SidecarCorruptError, match="kv.sqlite"):
+    with pytest.raises(SidecarCorruptError, match=r"kv.sqlite"):
         opened(path)
 
 
@@ -384,9 +384,9 @@ def test_an_unknown_backend_is_refused_with_its_name(small: Path, tmp_path: Path
 def test_another_tenant_or_model_is_refused_whether_open_or_not(small_vectors: Path) -> None:
     with Sidecar.open(small_vectors) as kept:
         for sidecar in (small_vectors, kept):
-            with pytest.raises(SidecarMismatchError, match="acme.*other"):
+            with pytest.raises(SidecarMismatchError, match=r"acme.*other"):
                 retrieve_evidence(QUESTION, sidecar=sidecar, tenant="other")
-            with pytest.raises(SidecarMismatchError, match="hashed-16.*other"):
+            with pytest.raises(SidecarMismatchError, match=r"hashed-16.*other"):
                 retrieve_evidence(QUESTION, sidecar=sidecar, embedding_model="other")
             assert retrieve_evidence(QUESTION, sidecar=sidecar, tenant="acme", embedding_model="hashed-16").tenant == "acme"
 
@@ -419,7 +419,7 @@ def test_verification_finds_an_altered_byte_in_any_file(small_vectors: Path, tmp
 def test_verification_names_a_listed_file_that_is_gone(small: Path, tmp_path: Path) -> None:
     files = json.loads((small / MANIFEST).read_text())["files"]
     path = edited(small, tmp_path / "s", files={**files, "index.hnsw": {"size_bytes": 3, "sha256": "0" * 64}})
-    with pytest.raises(SidecarError, match="index.hnsw"):
+    with pytest.raises(SidecarError, match=r"index.hnsw"):
         verify_sidecar(path)
 
 

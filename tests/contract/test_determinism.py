@@ -30,7 +30,8 @@ for line in sys.stdin:
 
 def _shared() -> ModuleType:
     spec = importlib.util.spec_from_file_location("shared_bases", Path(__file__).parent.parent / "conftest.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["shared_bases"] = module
     spec.loader.exec_module(module)

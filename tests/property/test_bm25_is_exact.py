@@ -66,7 +66,7 @@ def sources(texts, block_size):
     block_size=st.integers(1, 9),
     allowed=st.none() | st.sets(st.integers(0, 29)),
 )
-def test_top_and_scores_equal_a_full_scan(texts, query, k, k1, b, block_size, allowed):  # noqa: PLR0917
+def test_top_and_scores_equal_a_full_scan(texts, query, k, k1, b, block_size, allowed):
     scores = scan(texts, query, k1, b)
     ranked = sorted(
         ((n, s) for n, s in enumerate(scores) if s > 0.0 and (allowed is None or n in allowed)),

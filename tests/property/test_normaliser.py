@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
@@ -70,7 +71,7 @@ def test_tokens_stand_in_order_within_the_text_and_never_overlap(text: str) -> N
         assert " " not in token.form
         assert "\n" not in token.form
         assert not text[token.start : token.end].isspace()
-    for token, after in zip(tokens, tokens[1:], strict=False):
+    for token, after in pairwise(tokens):
         assert token.end <= after.start or token.end == after.end  # the pieces of one word share its place
     assert len(letter_cases(text, tokens)) == len(tokens)
 
@@ -109,7 +110,7 @@ def test_sentences_cover_everything_but_white_space(text: str) -> None:
     spans = sentence_spans(text)
     covered = {at for start, end in spans for at in range(start, end)}
     assert all(letter.isspace() or at in covered for at, letter in enumerate(text))
-    for (_, end), (start, _) in zip(spans, spans[1:], strict=False):
+    for (_, end), (start, _) in pairwise(spans):
         assert end <= start
     assert all(text[start:end] == text[start:end].strip() for start, end in spans)
 

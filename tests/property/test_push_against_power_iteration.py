@@ -21,7 +21,8 @@ from latence_retrieval.sidecar.codec import MILLION, EdgeKind
 def _beside(name: str) -> Any:
     """Load a module from this folder: tests are imported by path, so their folder is on no search path."""
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

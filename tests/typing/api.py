@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-
-from typing_extensions import assert_type
+from typing import assert_type
 
 from latence_retrieval import (
     BuildReport,

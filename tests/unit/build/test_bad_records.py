@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 
 from latence_retrieval import Entity, build_sidecar
-from latence_retrieval.errors import BuildError, DimensionMismatchError, InvalidInputError, LatenceRetrievalError, RecordError
+from latence_retrieval.errors import (
+    BuildError,
+    DimensionMismatchError,
+    InvalidInputError,
+    LatenceRetrievalError,
+    RecordError,
+)
 
 ENTITY = {"id": "e1", "name": "Orrin Works"}
 CHUNK = {"id": "c1", "text": "Orrin Works is here."}

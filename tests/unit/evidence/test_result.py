@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -32,12 +33,12 @@ def assert_connected(chain: Chain, chunk_entities: dict[str, set[str]]) -> None:
     """Hops must meet: forwards up to the goal, and for a chain that joins anchors backwards from there."""
     goal = next(at for at, hop in enumerate(chain.hops) if hop.target is None)
     forwards, backwards = chain.hops[: goal + 1], chain.hops[goal + 1 :]
-    for hop, after in zip(forwards, forwards[1:], strict=False):
+    for hop, after in pairwise(forwards):
         assert hop.target == after.source
     if backwards:
         assert backwards[0].target is None
         assert backwards[0].chunk_id == forwards[-1].chunk_id
-        for hop, before in zip(backwards, backwards[1:], strict=False):
+        for hop, before in pairwise(backwards):
             assert hop.source == before.target
     starts = [part[at].source for part, at in ((forwards, 0), (backwards, -1)) if part]
     assert [start.entity_id for start in starts if start is not None] == list(chain.anchor_ids)
