@@ -41,7 +41,8 @@ def test_padding_is_exact(text, width):
 
 
 @given(
-    st.text(alphabet="ab 東", min_size=20) | st.text(alphabet=st.characters(exclude_categories=["C", "Z", "M"]) | st.just(" ")),
+    st.text(alphabet="ab 東", min_size=20)
+    | st.text(alphabet=st.characters(exclude_categories=["C", "Z", "M"]) | st.just(" ")),
     st.integers(4, 12),
 )
 def test_wrapped_lines_fit_and_lose_only_spaces(text, width):
