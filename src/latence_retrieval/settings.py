@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 __all__ = ["EntrySettings", "SelectionSettings", "Settings", "SignalWeights", "TranslationSettings", "WalkSettings"]
 
 _Share = Annotated[float, Field(ge=0.0, le=1.0)]
-_NonNegative = Annotated[float, Field(ge=0.0)]
+_NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+_Exponent = Annotated[float, Field(ge=0.0, le=300.0)]  # exp(709) is the largest double
 _Count = Annotated[int, Field(ge=0)]
 
 
@@ -63,13 +64,16 @@ class WalkSettings(_Settings):
     """A discovered phrase draws this much of what a catalogue entity draws; fitted."""
     first_stage_share: _Share = 0.1
     """Part of the restart mass that starts at the first stage's best hits; all of it where nothing links; fitted."""
+    recalled_share: _Share = 0.3
+    """Part of the restart mass of anchors that no tier named: neighbours of the embedding (tier 0), beside the first
+    stage's hits, which take the rest."""
     first_stage_seeds: _Count = 5
     """How many hits those are; fitted."""
     lexical_seed_share: _Share = 0.5
     """Part of the first stage's mass that goes to the best hits of BM25 beside the caller's; fitted."""
     first_stage_sharpness: _NonNegative = 10.0
     """Softmax over their scores."""
-    overlap_sharpness: _NonNegative = 4.0
+    overlap_sharpness: _Exponent = 4.0
     """Transitions are weighted by exp(this × part of the open question terms that the naming sentence holds); fitted."""
     max_hops: Annotated[int, Field(ge=1)] = 3
     """Hops from anchors to chunks. The third changes nothing measurable on the question sets, whose questions rarely need

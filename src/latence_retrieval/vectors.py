@@ -239,6 +239,9 @@ def rounded_cosines(query: Sequence[float], rows: Any) -> list[float]:
 def normalised(vector: Sequence[float]) -> list[float]:
     """Return the vector at unit length; a zero vector comes back as it is."""
     norm = math.hypot(*vector)
+    if math.isinf(norm):  # finite components whose squares are not: bring them near one first
+        largest = max(map(abs, vector))
+        return normalised([value / largest for value in vector])
     return [float(value) / norm for value in vector] if norm > 0.0 else [0.0] * len(vector)
 
 

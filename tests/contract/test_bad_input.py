@@ -27,6 +27,7 @@ from latence_retrieval.errors import (
     TierUnavailableError,
 )
 from latence_retrieval.ports.entry_tier import EntryRequest, Link, Span, TierOutcome
+from latence_retrieval.settings import WalkSettings
 
 QUESTION = "Who leads the owner of the foundry that casts the AX-100?"
 MANIFEST = "manifest.json"
@@ -146,6 +147,29 @@ def test_an_embedding_of_zeros_is_no_embedding(small_vectors: Path) -> None:
     result = sound(retrieve_evidence(QUESTION, sidecar=small_vectors, embedding=[0.0] * 16))
     assert "embedding" in reasons(result)
     assert result.ranking == retrieve_evidence(QUESTION, sidecar=small_vectors).ranking
+
+
+@pytest.mark.parametrize("scale", [1e308, 1e-300, 1.0])
+def test_the_length_of_an_embedding_means_nothing(small_vectors: Path, scale: float) -> None:
+    embedding = [1.0 - at / 16 for at in range(16)]
+    expected = retrieve_evidence(QUESTION, sidecar=small_vectors, embedding=embedding)
+    scaled = retrieve_evidence(QUESTION, sidecar=small_vectors, embedding=[scale * value for value in embedding])
+    assert "similarity" in scaled.weights
+    assert [told.chunk_id for told in scaled.ranking] == [told.chunk_id for told in expected.ranking]
+
+
+def test_settings_at_their_ends_give_an_answer_or_are_refused(small_vectors: Path) -> None:
+    for value in (math.inf, math.nan, -1.0, 1e9):
+        with pytest.raises(ValueError, match="sharpness"):
+            WalkSettings(overlap_sharpness=value)
+    for walk in (
+        WalkSettings(overlap_sharpness=300.0, continue_probability=0.0),
+        WalkSettings(about_weight=0.0, fact_weight=0.0, mention_weight=0.0),
+        WalkSettings(discovered_weight=0.0, max_degree=0, max_chunk_pushes=0, max_entity_pushes=0, max_anchor_pushes=0),
+        WalkSettings(first_stage_share=1.0, first_stage_seeds=0, max_hops=9),
+    ):
+        settings = Settings(walk=walk, max_ranked=1, max_chains=0, lexical_candidates=0, coverage=0.0, cover_depth=0)
+        sound(retrieve_evidence(QUESTION, sidecar=small_vectors, embedding=[0.5] * 16, settings=settings))
 
 
 def test_an_index_of_another_dimension_is_refused(small: Path, small_vectors: Path) -> None:
