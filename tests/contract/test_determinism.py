@@ -149,12 +149,16 @@ def test_sqlite_and_lmdb_answer_alike_on_real_questions(evaluation_data: Path, t
         assert left == right
 
 
-def test_threads_answer_as_one_does(sample: Path, questions: list[str]) -> None:
-    asked = calls(sample, questions)
+@pytest.mark.parametrize(("fixture", "calls_each"), [("small_vectors", 50), ("sample", 10)])
+def test_threads_answer_as_one_does(
+    request: pytest.FixtureRequest, questions: list[str], fixture: str, calls_each: int
+) -> None:
+    path: Path = request.getfixturevalue(fixture)
+    asked = calls(path, [*questions, "Who leads the owner of the foundry that casts the AX-100?", "Where is Lumen?"])
     expected = answers(asked)
-    with Sidecar.open(sample) as kept, ThreadPoolExecutor(8) as pool:
-        for sidecar in (str(sample), kept):
-            order = [at % len(asked) for at in range(8 * 25)]
+    order = [at % len(asked) for at in range(8 * calls_each)]
+    with Sidecar.open(path) as kept, ThreadPoolExecutor(8) as pool:
+        for sidecar in (str(path), kept):
             found = pool.map(lambda at, one=sidecar: retrieve_evidence(**{**asked[at], "sidecar": one}).model_dump_json(), order)
             assert list(found) == [expected[at] for at in order]
 
