@@ -35,6 +35,11 @@ class Entered:
     relations: Mapping[str, float] | None
 
     @property
+    def is_named(self) -> bool:
+        """Whether the query names what it is about, rather than lying near it."""
+        return any(link.tier != RECALL_TIER for link, _ in self.anchors)
+
+    @property
     def restart(self) -> dict[int, float]:
         """Mass by entity; it sums to one, or is empty."""
         return {link.entity: mass for link, mass in self.anchors}

@@ -30,7 +30,7 @@ from latence_retrieval.ports.token_counter import TokenCounter
 from latence_retrieval.propagate.push import push
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.select.tokens import estimate_tokens
-from latence_retrieval.settings import Settings
+from latence_retrieval.settings import Settings, WalkSettings
 from latence_retrieval.sidecar.read import Sidecar
 
 __all__ = ["retrieve_evidence"]
@@ -108,7 +108,7 @@ def retrieve_evidence(
             view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
         )
         lexical_best = lexical.best(settings.lexical_candidates)
-        stage = take_first_stage(view, hits, lexical_best, has_anchors=bool(entered.anchors), settings=settings)
+        stage = take_first_stage(view, hits, lexical_best, share=_first_stage_share(entered, settings.walk), settings=settings)
         walk = push(view, _less(entered, sum(stage.mass.values())), stage.mass, settings.walk)
         ranked = rank_chunks(
             view,
@@ -144,6 +144,13 @@ def retrieve_evidence(
             degradations=tell_degradations(view, question.notes, entered, stage, ranked),
             work=view.work(pushes=walk.pushes, residual=walk.residual),
         )
+
+
+def _first_stage_share(entered: Entered, settings: WalkSettings) -> float:
+    """Return the first stage's part of the mass: little beside named anchors, much beside recalled ones, else all."""
+    if entered.is_named:
+        return settings.first_stage_share
+    return 1.0 - settings.recalled_share if entered.anchors else 1.0
 
 
 def _less(entered: Entered, seeded: float) -> dict[int, float]:

@@ -104,7 +104,7 @@ def take_first_stage(
     hits: Sequence[tuple[str, float | None]],
     lexical_best: Mapping[int, float],
     *,
-    has_anchors: bool,
+    share: float,
     settings: Settings,
 ) -> FirstStage:
     """Place the hits in the snapshot and give the best of them the first stage's part of the mass.
@@ -113,8 +113,8 @@ def take_first_stage(
         view: the reads of this query.
         hits: the caller's, checked.
         lexical_best: what BM25 finds, best first.
-        has_anchors: where nothing links, the first stage takes all of the mass.
-        settings: how much mass, and to how many.
+        share: how much of the walk's mass the first stage takes.
+        settings: to how many hits it goes.
     """
     stage = FirstStage()
     numbers = view.sidecar.chunk_numbers([identifier for identifier, _ in hits])
@@ -134,7 +134,7 @@ def take_first_stage(
     lists = [(theirs, their_values, 1.0 - part), (own, own_values, part)]
     stage.mass = _seed_mass(
         [group for group in lists if group[0] and group[2] > 0.0],
-        settings.walk.first_stage_share if has_anchors else 1.0,
+        share,
         settings.walk,
     )
     return stage
