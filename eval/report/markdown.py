@@ -55,7 +55,7 @@ def _joined(results: Mapping[str, Any], set_name: str, system: str, metrics: Seq
 
 def _milliseconds(results: Mapping[str, Any], set_name: str, system: str) -> str:
     found = results["latency"][set_name].get(system)
-    return NO_VALUE if found is None else f"{found['ms']['p50']:.1f}"
+    return NO_VALUE if found is None else f"{found['cpu_ms']['p50']:.1f}"
 
 
 def _caption(results: Mapping[str, Any], source: str) -> str:
@@ -68,7 +68,7 @@ def _caption(results: Mapping[str, Any], source: str) -> str:
     return (
         "Recall at 2 / 5 / 10, in percent, per set; then, with the sets in the same order, the share of questions "
         "whose *whole* gold set is in what is handed over within 1,024 tokens (selected by the library, packed down "
-        "the ranking for the others), and the median milliseconds of one query on one core of "
+        "the ranking for the others), and the median processor milliseconds of one query on one core of "
         f"{results['machine']['processor']}, the given first stage not counted for the library. Questions over "
         f"passages: {counts}. Vectors: all-MiniLM-L6-v2; no language model anywhere. The peers are our own code in "
         f"the style of their papers, on the same vectors and entity graph. Figures from {named}, measured at commit "

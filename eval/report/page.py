@@ -80,7 +80,7 @@ def _plots(results: Mapping[str, Any], sizes: Mapping[str, Sequence[tuple[float,
     parts = [
         f'<h2>Recall at 5</h2><p class="soft">{note}</p><div class="scroll">{quality}</div>',
         f'<h2>Whole gold set within a token budget</h2><div class="plots">{tokens}</div>',
-        f'<h2>Recall at 5 against milliseconds</h2><div class="plots">{costs}</div>',
+        f'<h2>Recall at 5 against processor milliseconds</h2><div class="plots">{costs}</div>',
     ]
     if any(_spans_sizes(found) for found in sizes.values()):
         parts.append(f'<h2>Latency against corpus size</h2><div class="plots">{size_plot(sizes).render()}</div>')
@@ -97,8 +97,8 @@ def _sizes_of(results: Mapping[str, Any]) -> dict[str, list[tuple[float, float]]
     found: dict[str, list[tuple[float, float]]] = {}
     for set_name, by_system in results["latency"].items():
         for system, figures in by_system.items():
-            if figures["ms"]["p50"] > 0.0:
-                place = (float(results["sets"][set_name]["passages"]), float(figures["ms"]["p50"]))
+            if figures["cpu_ms"]["p50"] > 0.0:
+                place = (float(results["sets"][set_name]["passages"]), float(figures["cpu_ms"]["p50"]))
                 found.setdefault(system, []).append(place)
     return found
 

@@ -115,14 +115,14 @@ def _share_axis(canvas: Canvas, up: Any, *, right: float) -> None:
 
 
 def cost_plot(results: Results, set_name: str, *, metric: str = "recall@5") -> Canvas:
-    """Draw one metric against the median milliseconds of a query."""
+    """Draw one metric against the median processor milliseconds of a query."""
     values, times = results["metrics"][set_name], results["latency"][set_name]
-    systems = [name for name in _systems(results) if name in values and times[name]["ms"]["p50"] > 0.0]
+    systems = [name for name in _systems(results) if name in values and times[name]["cpu_ms"]["p50"] > 0.0]
     canvas = Canvas(520, 300, label=f"{metric} against milliseconds, {set_name}")
     canvas.text((48, 18), set_name, weight="600")
     if not systems:
         return canvas
-    spent = [times[name]["ms"]["p50"] for name in systems]
+    spent = [times[name]["cpu_ms"]["p50"] for name in systems]
     ticks = log_ticks(min(spent), max(spent))
     across = log_scale((ticks[0], ticks[-1]), (56, 400))
     low = _floor([values[name][metric] for name in systems])
@@ -133,7 +133,7 @@ def cost_plot(results: Results, set_name: str, *, metric: str = "recall@5") -> C
     for value in ticks:
         canvas.line((across(value), 30), (across(value), 262), opacity=0.15)
         canvas.text((across(value), 278), f"{value:g}", anchor="middle", size=11, opacity=0.7)
-    canvas.text((228, 294), "ms a query, median", anchor="middle", size=11, opacity=0.7)
+    canvas.text((228, 294), "processor ms a query, median", anchor="middle", size=11, opacity=0.7)
     points = [(across(cost), up(values[name][metric])) for name, cost in zip(systems, spent, strict=True)]
     labels = spread([point[1] for point in points], gap=13)
     for name, point, place, cost in zip(systems, points, labels, spent, strict=True):
