@@ -89,7 +89,7 @@ class ChunkRetriever:
         if k == 0:
             return ChunkRetrievalResult(query=query, mode=chosen)
         depth = channel_depth(chosen, k)
-        text = query[:MAX_QUERY_CHARACTERS]
+        text = query.strip()[:MAX_QUERY_CHARACTERS]
         semantic: list[Ranked] | None = None
         lexical: list[Ranked] | None = None
         if chosen is RetrievalMode.LEXICAL:
@@ -148,7 +148,7 @@ class ChunkRetriever:
         return ChunkRetrievalResult(
             query=query,
             mode=mode,
-            truncated=len(query) > MAX_QUERY_CHARACTERS,
+            truncated=len(query.strip()) > MAX_QUERY_CHARACTERS,
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),

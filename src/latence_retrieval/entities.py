@@ -139,7 +139,7 @@ class Retriever:
         if k == 0 or (entity_types is not None and not entity_types):
             return RetrievalResult(query=query, mode=chosen)
         depth = channel_depth(chosen, k)
-        text = query[:MAX_QUERY_CHARACTERS]
+        text = query.strip()[:MAX_QUERY_CHARACTERS]
         if chosen is RetrievalMode.LEXICAL:
             semantic = None
             names = await self._names(text, tenant, depth, entity_types)
@@ -226,7 +226,7 @@ class Retriever:
         return RetrievalResult(
             query=query,
             mode=mode,
-            truncated=len(query) > MAX_QUERY_CHARACTERS,
+            truncated=len(query.strip()) > MAX_QUERY_CHARACTERS,
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),

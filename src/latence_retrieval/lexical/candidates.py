@@ -12,7 +12,9 @@ from latence_retrieval.lexical.blocking import key_weight
 
 __all__ = ["best_candidates"]
 
-_SMALL_LIST = 512  # shorter lists are always taken whole
+_ROUNDING = 1e-9  # sums of the same weights may differ by less than this
+_SEARCH_STEPS = 16  # a binary search costs as much as so many steps along the list
+_LEAST_SHARE = 0.05  # of the heaviest: a surname of thousands beside the one entity that is called just that
 
 
 def best_candidates(
@@ -25,8 +27,8 @@ def best_candidates(
 ) -> list[int]:
     """Return the numbers that share the most telling keys, best first.
 
-    The sum of `key_weight` over shared keys decides, then the id. Without a filter, a long list adds no new
-    candidate once `limit` candidates already weigh more than the lists still to come could give.
+    The sum of `key_weight` over shared keys decides, then the id. Without a filter, entities whose sum is below a
+    twentieth of the heaviest are no candidates, so that common keys are not read where rare ones have answered.
 
     Args:
         lists: each key that the query shares with any entity, and its bearers, ascending; never empty.
@@ -40,14 +42,14 @@ def best_candidates(
     weighed.sort(key=lambda entry: (-entry[0], entry[1]))
     still = math.fsum(weight for weight, _, _ in weighed)
     sums: dict[int, float] = {}
+    floor = 0.0
     for weight, _, numbers in weighed:
         if weight == 0.0:
             break
-        if allowed is None and len(numbers) > _SMALL_LIST and len(sums) >= limit and _least(sums, limit) > still:
-            for number in sums:
-                place = bisect_left(numbers, number)
-                if place < len(numbers) and numbers[place] == number:
-                    sums[number] += weight
+        if still < floor - _ROUNDING:  # what was not seen yet cannot become a candidate
+            sums = {number: value for number, value in sums.items() if value + still >= floor - _ROUNDING}
+            for number in _shared(sums, numbers):
+                sums[number] += weight
         elif sums:
             known = sums.get
             for number in numbers:
@@ -55,14 +57,30 @@ def best_candidates(
         else:
             sums = dict.fromkeys(numbers, weight)
         still -= weight
-    if allowed is None and len(sums) > limit > 0:
-        least = _least(sums, limit)
-        sums = {number: value for number, value in sums.items() if value >= least}
+        if allowed is None:
+            floor = _floor(sums, limit)
+    sums = {number: value for number, value in sums.items() if value >= floor}
     return _best(sums, limit, ids, allowed)
 
 
-def _least(sums: dict[int, float], limit: int) -> float:
-    return heapq.nlargest(limit, sums.values())[-1] if limit else math.inf
+def _shared(sums: dict[int, float], numbers: Sequence[int]) -> list[int]:
+    """Return the keys of `sums` that are among `numbers`, by whichever way is shorter."""
+    if len(numbers) < _SEARCH_STEPS * len(sums):
+        return [number for number in numbers if number in sums]
+    found = []
+    for number in sums:
+        place = bisect_left(numbers, number)
+        if place < len(numbers) and numbers[place] == number:
+            found.append(number)
+    return found
+
+
+def _floor(sums: dict[int, float], limit: int) -> float:
+    """Return what a candidate must weigh by what is known so far; it only rises."""
+    if not limit:
+        return math.inf
+    share = _LEAST_SHARE * max(sums.values())
+    return max(share, heapq.nlargest(limit, sums.values())[-1]) if len(sums) >= limit else share
 
 
 def _best(
@@ -80,7 +98,7 @@ def _best(
         if allowed is not None:
             tied = list(allowed(tied))
         if len(best) + len(tied) > limit:
-            id_of = dict(zip(tied, ids(tied), strict=True))
-            tied.sort(key=lambda number: id_of[number])
+            least = heapq.nsmallest(limit - len(best), zip(ids(tied), tied, strict=True))
+            tied = [number for _, number in least]
         best += tied
     return best[:limit]

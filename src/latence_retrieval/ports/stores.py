@@ -86,8 +86,8 @@ class EntityReader(Protocol):
 
         An entity bears the keys of `lexical.blocking.name_keys`. A key weighs `lexical.blocking.key_weight`, counted
         among all of the tenant's entities; the sum over shared keys decides who of the allowed is returned where
-        there are more than `limit`, then the id ascending. A store may stop adding new candidates from a common key once
-        `limit` of them weigh more than the keys still to come could give.
+        there are more than `limit`, then the id ascending. Without a filter, entities below a twentieth of the heaviest
+        sum are left out.
         """
         ...
 

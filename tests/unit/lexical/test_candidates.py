@@ -12,6 +12,7 @@ def chosen(lists, limit, total=1000, allowed=None):
 
 def test_rare_keys_weigh_more_than_common_ones():
     assert chosen([list(range(100)), [500]], 1) == [500]
+    assert chosen([list(range(100)), [500]], 2) == [500, 99]
 
 
 def test_shared_keys_add_up():
@@ -22,9 +23,12 @@ def test_a_tie_at_the_cut_is_decided_by_id():
     assert chosen([[1, 2, 3]], 2) == [3, 2]
 
 
-def test_a_long_list_lifts_candidates_but_opens_none_once_they_cannot_win():
-    long = list(range(600))
-    assert chosen([[7], [7], [7], long], 1, total=700) == [7]
+def test_common_keys_lift_candidates_but_open_none_once_rare_ones_have_answered():
+    assert chosen([[7], [7], [7], list(range(900))], 5) == [7]
+
+
+def test_a_candidate_that_could_still_win_is_opened_late():
+    assert set(chosen([[7], [8, 9], [8, 9]], 2)) == {8, 9}
 
 
 def test_a_long_list_alone_is_taken_whole():
