@@ -130,8 +130,8 @@ class SelectionSettings(_Settings):
     """A passage is worth (its utility / the best) to this power."""
     completion_bonus: _NonNegative = 0.1
     """Worth of having all witnesses of a chain."""
-    redundancy: _NonNegative = 0.3
-    """Cost of a passage's overlap with what is packed already, per part of its words."""
+    redundancy: _Share = 0.3
+    """Part of a passage's worth that is lost where one passage packed before it has all of its words."""
     max_candidates: _Count = 32
     """Bound: passages whose text is read."""
 
@@ -146,6 +146,9 @@ class Settings(_Settings):
     selection: SelectionSettings = SelectionSettings()
     activation_power: Annotated[float, Field(gt=0.0, le=1.0)] = 0.5
     """The activation signal is (mass / most mass) to this power; fitted (linear loses 2 to 9 points at 10)."""
+    far_hop_floor: _Share = 0.4
+    """From the third hop on, a chunk's activation counts at least this × its part of the hop's best; neutral on the
+    question sets, chosen for three-hop chains."""
     coverage: _NonNegative = 0.5
     """Ranked one by one, a chunk gains this × the part of the question's terms that none above it holds; fitted.
     On the scale of `weights`."""

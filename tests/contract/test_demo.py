@@ -15,7 +15,7 @@ from latence_retrieval.cli.terminal import Terminal, cells
 from latence_retrieval.prompt import packed_text
 from latence_retrieval.select.tokens import estimate_tokens
 
-BUDGET_TOKENS = 768
+BUDGET_TOKENS = 1024
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_one_question_fits_one_screen(printed):
 
 
 def test_the_totals_are_those_of_the_library_and_of_bm25(printed, comparisons):
-    told = re.search(r"All (\d+) questions, 768 tokens each: .* for (\d+) by chains, for (\d+) by BM25", printed())
+    told = re.search(r"All (\d+) questions, 1024 tokens each: .* for (\d+) by chains, for (\d+) by BM25", printed())
     counted = totals(comparisons)
     assert [int(number) for number in told.groups()] == [counted.questions, counted.chains, counted.words]
 

@@ -41,7 +41,7 @@ def value_of(places: tuple[int, ...], items: list[Item], chains: list[frozenset[
     for at, place in enumerate(places):
         words = items[place].words
         overlaps = [len(words & items[other].words) / len(words) for other in places[:at]] if words else []
-        total += items[place].worth - objective.redundancy * max(overlaps, default=0.0)
+        total += items[place].worth * (1.0 - objective.redundancy * max(overlaps, default=0.0))
     return total + objective.completion_bonus * sum(len(chain) > 1 and chain <= set(places) for chain in chains)
 
 

@@ -7,6 +7,7 @@ layers of the walk). Where mass of a second anchor arrived too, the two ways mak
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from latence_retrieval.walk import FIRST_STAGE, Layer, Walk, Witness
@@ -48,16 +49,19 @@ class _Way(NamedTuple):
     root: int
 
 
-def find_paths(walk: Walk, goals: Sequence[int], utility: Mapping[int, float]) -> dict[int, Path]:
+def find_paths(
+    walk: Walk, goals: Sequence[int], utility: Mapping[int, float], *, spans: Mapping[int, object] = MappingProxyType({})
+) -> dict[int, Path]:
     """Return the best path to each goal that the walk reached, in the order of the goals.
 
     Args:
         walk: layers with arrivals.
         goals: chunks worth explaining, best first.
         utility: of every chunk that may be a witness; one that is missing counts 0.
+        spans: which words of the question an anchor comes from; readings of the same words are not joined.
     """
     tracer = _Tracer(walk.layers)
-    found = ((goal, _best_path(tracer, walk.layers, goal, utility)) for goal in goals)
+    found = ((goal, _best_path(tracer, walk.layers, goal, utility, spans)) for goal in goals)
     return {goal: path for goal, path in found if path is not None}
 
 
@@ -73,7 +77,13 @@ def best_chains(paths: Mapping[int, Path], *, max_chains: int) -> dict[int, Path
     return dict(kept[:max_chains])
 
 
-def _best_path(tracer: _Tracer, layers: Sequence[Layer], goal: int, utility: Mapping[int, float]) -> Path | None:
+def _best_path(
+    tracer: _Tracer,
+    layers: Sequence[Layer],
+    goal: int,
+    utility: Mapping[int, float],
+    spans: Mapping[int, object],
+) -> Path | None:
     """Return the heaviest way to a goal, joined with the heaviest way from another anchor if that is not negligible."""
     ways: dict[int, _Way] = {}
     for depth, layer in enumerate(layers):
@@ -91,7 +101,8 @@ def _best_path(tracer: _Tracer, layers: Sequence[Layer], goal: int, utility: Map
     bonus = 0.0
     if anchors:
         for other in ordered[1:]:
-            if other.root != FIRST_STAGE and other.mass >= _MIN_SECOND_SHARE * best.mass:
+            same_words = best.root in spans and spans[best.root] == spans.get(other.root)
+            if other.root != FIRST_STAGE and not same_words and other.mass >= _MIN_SECOND_SHARE * best.mass:
                 steps = (*best.steps, *reversed(other.steps))
                 anchors = (best.root, other.root)
                 bonus = JOIN_BONUS

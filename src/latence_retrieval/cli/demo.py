@@ -24,7 +24,7 @@ __all__ = ["add_to"]
 _SHOWN = ("q-01", "q-05", "q-12", "q-07")
 """One that crosses two companies, one with a homonym, one with two anchors, one of three hops."""
 
-_BUDGET_TOKENS = 768
+_BUDGET_TOKENS = 1024
 """Some eleven of the sample's 93 passages."""
 
 _EPILOG = """\

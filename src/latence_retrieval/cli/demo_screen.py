@@ -61,7 +61,7 @@ def closing_lines(totals: Totals, budget_tokens: int, kept: Path | None, termina
     """Yield the totals over all questions of the sample."""
     yield _rule("totals", terminal)
     yield terminal.bold(
-        f"  All {totals.questions} questions, {budget_tokens} tokens each: the answering passage is packed for "
+        f"  All {totals.questions} questions, {budget_tokens} tokens each: the answer is packed for "
         f"{totals.chains} by chains, for {totals.words} by BM25."
     )
     yield f"  Median {totals.milliseconds:.1f} ms a question. The sample was written to need hops, so it shows how, not how often;"

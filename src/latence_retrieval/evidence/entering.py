@@ -40,6 +40,11 @@ class Entered:
         return any(link.tier != RECALL_TIER for link, _ in self.anchors)
 
     @property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """Where in the query each anchor's words stand; anchors without words are left out."""
+        return {link.entity: (link.span.start, link.span.end) for link, _ in self.anchors if link.span is not None}
+
+    @property
     def restart(self) -> dict[int, float]:
         """Mass by entity; it sums to one, or is empty."""
         return {link.entity: mass for link, mass in self.anchors}

@@ -17,7 +17,7 @@ from latence_retrieval.settings import Settings
 from latence_retrieval.utility.confidence import confidence_signal, met_relations
 from latence_retrieval.utility.confidence import relation_signal as relation_values
 from latence_retrieval.utility.cover import covering_order
-from latence_retrieval.utility.signals import Utilities, relative, weigh
+from latence_retrieval.utility.signals import Utilities, activation_signal, weigh
 from latence_retrieval.utility.translate import translated_similarity
 from latence_retrieval.walk import Walk
 
@@ -59,7 +59,7 @@ def rank_chunks(
     translated = translated_similarity(view, entered.restart, walk, settings.translation)
     chunks = _candidates(stage, walk, translated or {}, lexical_best, settings.max_ranked)
     signals: dict[Signal, SignalValues | None] = {
-        Signal.ACTIVATION: _looked_up(relative(walk.chunks, settings.activation_power)) if walk.chunks else None,
+        Signal.ACTIVATION: _activation(walk, settings),
         Signal.SIMILARITY: _similarity(view, stage),
         Signal.LEXICAL: _lexical(lexical, lexical_best),
         Signal.TRANSLATED: None if translated is None else _looked_up(translated),
@@ -106,6 +106,12 @@ def _candidates(
         chosen.update((source[depth], None) for source in sources if depth < len(source))
         depth += 1
     return sorted(list(chosen)[:limit])
+
+
+def _activation(walk: Walk, settings: Settings) -> SignalValues | None:
+    if not walk.chunks:
+        return None
+    return _looked_up(activation_signal(walk, power=settings.activation_power, far_floor=settings.far_hop_floor))
 
 
 def _looked_up(values: Mapping[int, float]) -> SignalValues:

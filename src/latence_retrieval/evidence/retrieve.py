@@ -123,7 +123,7 @@ def retrieve_evidence(
             strict=strict,
             settings=settings,
         )
-        paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores)
+        paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores, spans=entered.spans)
         chains = best_chains(paths, max_chains=settings.max_chains)
         names = Names(view, entered, paths, ranked.order[:k])
         ranking = tell_ranking(ranked, stage, paths, names, k=k)

@@ -1,6 +1,6 @@
 """Choose passages under a token budget: the most worth, little repetition, chains whole.
 
-The objective of a set S is Σ worth(i) - redundancy × Σ overlap(i) + bonus × (chains with all witnesses in S), where
+The objective of a set S is Σ worth(i) × (1 - redundancy × overlap(i)) + bonus × (chains with all witnesses in S), where
 overlap(i) is the largest part of i's words that one passage taken before it has. Three ways are tried and the best
 result is kept: greedy by gain per token over passages and whole chains, greedy in the order of the ranking, and the
 best single passage (Khuller, Moss and Naor 1999 show why the ratio needs the single item beside it).
@@ -98,7 +98,7 @@ class _Job:
         ordered = sorted(places)
         total = sum(self._items[place].worth for place in ordered)
         for at, place in enumerate(ordered):
-            total -= self._settings.redundancy * self._overlap(place, ordered[:at])
+            total -= self._settings.redundancy * self._overlap(place, ordered[:at]) * self._items[place].worth
         chosen = set(ordered)
         return total + self._settings.completion_bonus * sum(chain <= chosen for chain in self._chains)
 
@@ -136,7 +136,7 @@ class _Job:
         best: tuple[int, ...] = ()
         best_ratio = 0.0
         for place in open_places:
-            gain = items[place].worth - settings.redundancy * overlap[place]
+            gain = items[place].worth * (1 - settings.redundancy * overlap[place])
             gain += settings.completion_bonus * completes.get(place, 0)
             ratio = gain / max(1, items[place].tokens)
             if ratio > best_ratio:
@@ -146,7 +146,7 @@ class _Job:
             if len(rest) > 1 and rest <= available:
                 cost = sum(items[place].tokens for place in rest)
                 if cost <= left:
-                    gain = sum(items[place].worth - settings.redundancy * overlap[place] for place in sorted(rest))
+                    gain = sum(items[place].worth * (1 - settings.redundancy * overlap[place]) for place in sorted(rest))
                     gain += settings.completion_bonus * sum(other <= rest for other in missing)
                     ratio = gain / max(1, cost)
                     if ratio > best_ratio:
@@ -158,7 +158,7 @@ class _Job:
         chosen: list[int] = []
         left = budget_tokens
         for place, item in enumerate(self._items):
-            cost = self._settings.redundancy * self._overlap(place, chosen)
+            cost = self._settings.redundancy * self._overlap(place, chosen) * item.worth
             if item.tokens <= left and item.worth > cost:
                 chosen.append(place)
                 left -= item.tokens

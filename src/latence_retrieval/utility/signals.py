@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from latence_retrieval.results import Signal
 from latence_retrieval.utility.redistribute import redistributed
+from latence_retrieval.walk import Walk
 
-__all__ = ["Utilities", "relative", "weigh"]
+__all__ = ["Utilities", "activation_signal", "relative", "weigh"]
 
 
 @dataclass(slots=True)
@@ -32,6 +33,19 @@ def relative(values: Mapping[int, float], power: float = 1.0) -> dict[int, float
     if most <= 0.0:
         return dict.fromkeys(values, 0.0)
     return {key: max(0.0, value / most) ** power for key, value in values.items()}
+
+
+def activation_signal(walk: Walk, *, power: float, far_floor: float) -> dict[int, float]:
+    """Return each chunk's mass relative to the most, to a power; a chunk of a far hop counts at least by its hop.
+
+    Mass halves with each hop, so that the end of a three-hop chain would stand below everything that the first hop
+    touches. From the third hop on, a chunk has at least `far_floor` × its mass relative to the most in that hop.
+    """
+    values = relative(walk.chunks, power)
+    for layer in walk.layers[2:]:
+        for chunk, value in relative(layer.chunks, power).items():
+            values[chunk] = max(values[chunk], far_floor * value)
+    return values
 
 
 def weigh(
