@@ -116,7 +116,7 @@ if (holder) {
   function matches(question, row) {
     if (typeBox.value && question.type !== typeBox.value) return false;
     if (textBox.value && !question.text.toLowerCase().includes(textBox.value.toLowerCase())) return false;
-    const whole = row.metrics["all_gold@5"] === 1;
+    const whole = row.whole;
     if (stateBox.value === "missed" && whole) return false;
     if (stateBox.value === "whole" && !whole) return false;
     return !loss || Object.values(row.losses ?? {}).includes(loss);
