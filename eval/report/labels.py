@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["METRIC_LABELS", "NO_VALUE", "colour_of", "is_library", "kind_of", "ordered"]
+__all__ = ["METRIC_LABELS", "NO_VALUE", "SET_LABELS", "colour_of", "is_library", "kind_of", "ordered"]
 
 METRIC_LABELS = {
     "recall@2": "R@2",
@@ -36,6 +36,9 @@ METRIC_LABELS = {
 
 NO_VALUE = "\u2013"
 """An en dash where a system has no such figure."""
+
+SET_LABELS = {"2wiki_pooled": "2WikiMultihopQA", "hotpotqa_pooled": "HotpotQA", "musique_pooled": "MuSiQue"}
+"""Names of the sets as their authors write them."""
 
 _BASELINES = ("dense", "bm25", "rrf")
 _BASELINE_COLOURS = {"dense": "#8a8f98", "bm25": "#b0a58c", "rrf": "#6f7b6b"}

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.report.labels import NO_VALUE, is_library, ordered
+from eval.report.labels import NO_VALUE, SET_LABELS, is_library, ordered
 
 __all__ = ["BEGIN", "END", "readme_block"]
 
 BEGIN = "<!-- eval:begin -->"
 END = "<!-- eval:end -->"
-
-SET_LABELS = {"2wiki_pooled": "2WikiMultihopQA", "hotpotqa_pooled": "HotpotQA", "musique_pooled": "MuSiQue"}
-"""Names of the sets as their authors write them."""
 
 _RECALL = ("recall@2", "recall@5", "recall@10")
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.report.labels import colour_of, is_library, ordered
+from eval.report.labels import METRIC_LABELS, SET_LABELS, colour_of, is_library, ordered
 from eval.report.svg import Canvas, linear_scale, log_scale, log_ticks, spread
 
 __all__ = ["cost_plot", "quality_plot", "size_plot", "token_plot"]
@@ -34,6 +34,7 @@ def quality_plot(results: Results, *, metric: str = "recall@5", chosen: Sequence
     left = 24 + 7 * max(len(name) for name in systems)
     height = 40 + _ROW * len(systems) + _FOOT
     canvas = Canvas(left + _PANEL * len(sets) + 40, height, label=f"{metric} per system and set, with intervals")
+    canvas.text((left - 14, 20), METRIC_LABELS.get(metric, metric), anchor="end", opacity=0.7)
     bottom = 36 + _ROW * len(systems)
     for row, name in enumerate(systems):
         weight = "600" if is_library(name) else "normal"
@@ -45,7 +46,7 @@ def quality_plot(results: Results, *, metric: str = "recall@5", chosen: Sequence
         seen = [spans.get(name, {}).get(metric, [values[name][metric]])[0] for name in systems if name in values]
         low = _floor(seen)
         scale = linear_scale((low, 1.0), (start, start + _PANEL - 46))
-        canvas.text((start, 20), set_name, weight="600")
+        canvas.text((start, 20), SET_LABELS.get(set_name, set_name), weight="600")
         for tick in range(round(low * 10), 11, 2 if low < 0.5 else 1):
             place = scale(tick / 10)
             canvas.line((place, 30), (place, bottom), opacity=0.15)
