@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from latence_retrieval.results import Work
 from latence_retrieval.settings import WalkSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, EdgeKind, IncidenceBlock
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, IncidenceBlock
 from latence_retrieval.sidecar.read import Sidecar
 
 __all__ = ["Member", "OpenTerms", "QueryView", "QuestionTerms"]
@@ -143,14 +142,16 @@ class QueryView:
 
     def _trimmed(self, blocks: Sequence[IncidenceBlock | None]) -> list[IncidenceBlock | None]:
         limit = self._settings.max_mentions
-        crowded = [block for block in blocks if block is not None and block.kinds.count(EdgeKind.MENTION) > limit]
-        if not crowded:
-            return list(blocks)
-        relevance = self.terms.held_weight({chunk for block in crowded for chunk in block.chunks})
-        return [
-            block if block is None or block not in crowded else _best_mentions(block, relevance, limit)
-            for block in blocks
+        crowded = [
+            at for at, block in enumerate(blocks) if block is not None and len(block.kinds) - block.bounds()[1] > limit
         ]
+        trimmed = list(blocks)
+        if crowded:
+            held = self.terms.held_weight({chunk for at in crowded if (block := blocks[at]) for chunk in block.chunks})
+            for at in crowded:
+                block = blocks[at]
+                trimmed[at] = None if block is None else _best_mentions(block, held, limit)
+        return trimmed
 
     def begin(self, terms: QuestionTerms, anchors: Iterable[int]) -> None:
         """Say what the entry found: the terms that it leaves open, and the entities that take no mass back."""
@@ -228,18 +229,21 @@ class QueryView:
 
 def _best_mentions(block: IncidenceBlock, relevance: Mapping[int, float], limit: int) -> IncidenceBlock:
     """Return a block with its best mentions alone, all else kept, in the order that it had."""
-    mentions = [at for at, kind in enumerate(block.kinds) if kind == EdgeKind.MENTION]
-    mentions.sort(key=lambda at: (-relevance.get(block.chunks[at], 0.0), block.chunks[at]))
-    kept = [at for at, kind in enumerate(block.kinds) if kind != EdgeKind.MENTION] + sorted(mentions[:limit])
+    chunks = block.chunks
+    first = block.bounds()[1]
+    mentions = sorted(range(first, len(chunks)), key=chunks.__getitem__)
+    if relevance:
+        mentions.sort(key=lambda at: -relevance.get(chunks[at], 0.0))
+    kept = [*range(first), *sorted(mentions[:limit])]
 
-    def of(column: Sequence[int]) -> array[int]:
-        return array("I", [column[at] for at in kept])
+    def of(column: Sequence[int]) -> list[int]:
+        return [column[at] for at in kept]
 
     return block._replace(
         marks=of(block.marks),
-        chunks=of(block.chunks),
-        kinds=[block.kinds[at] for at in kept],
-        relations=[block.relations[at] for at in kept],
+        chunks=of(chunks),
+        kinds=of(block.kinds),
+        relations=of(block.relations),
         confidences=of(block.confidences),
         dots=of(block.dots),
         ends=of(block.ends),

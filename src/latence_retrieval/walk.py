@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-__all__ = ["FIRST_STAGE", "NO_FACT", "Arrival", "Layer", "Walk", "Witness"]
+__all__ = ["FIRST_STAGE", "NO_FACT", "Arrival", "Layer", "Pushed", "Walk", "Witness"]
 
 FIRST_STAGE = -1
 """Stands for the entity where a first-stage hit, not an entity, brought the mass."""
@@ -33,20 +35,66 @@ class Arrival(NamedTuple):
     source: int
 
 
+class Edges(Protocol):
+    """Hyperedges side by side: chunk, relation and mark (a fact's number) of each, first the chunks about the entity."""
+
+    @property
+    def chunks(self) -> Sequence[int]:
+        """The chunk of each."""
+        ...
+
+    @property
+    def relations(self) -> Sequence[int]:
+        """The relation of each."""
+        ...
+
+    @property
+    def marks(self) -> Sequence[int]:
+        """The fact's number of each that is a fact."""
+        ...
+
+
+class Pushed(NamedTuple):
+    """An entity that passed mass on: over which hyperedges, how much over each, and from where to where they are facts."""
+
+    entity: int
+    shares: Sequence[float]
+    edges: Edges
+    facts_from: int
+    facts_to: int
+
+
 @dataclass(slots=True)
 class Layer:
-    """One hop: the entities whose mass is passed on, how each was reached, and the chunks that it came to."""
+    """One hop: the entities whose mass is passed on, how those were reached, and the chunks that it came to."""
 
     entities: dict[int, float]
     arrivals: dict[int, list[Arrival]] = field(default_factory=dict)
+    """How each entity that passed mass on was reached; the others lead nowhere, so that nobody asks."""
     chunks: dict[int, float] = field(default_factory=dict)
     witnesses: dict[int, list[Witness]] = field(default_factory=dict)
-    pushed: list[int] = field(default_factory=list)
+    """Those of the first stage's hits; `witnesses_of` adds those that the pushed entities are."""
+    pushed: list[Pushed] = field(default_factory=list)
     """The entities that passed mass on, heaviest first."""
     spread: list[int] = field(default_factory=list)
     """The chunks that passed mass on to their entities, heaviest first."""
     over_facts: dict[int, float] = field(default_factory=dict)
     """Mass of a chunk that came by facts: their own members take it on, not all that the chunk mentions."""
+
+    def witnesses_of(self, chunks: AbstractSet[int]) -> dict[int, list[Witness]]:
+        """Return how mass came to those of `chunks` that any came to, in the order in which it came.
+
+        Read off the pushes when asked: of some hundred chunks that a hop reaches, a dozen are ever asked about.
+        """
+        found = {chunk: list(self.witnesses[chunk]) for chunk in self.witnesses.keys() & chunks}
+        for entity, shares, edges, facts_from, facts_to in self.pushed:
+            if chunks.isdisjoint(edges.chunks):
+                continue
+            for at, chunk in enumerate(edges.chunks):
+                if chunk in chunks:
+                    fact = edges.marks[at] if facts_from <= at < facts_to else NO_FACT
+                    found.setdefault(chunk, []).append(Witness(shares[at], entity, edges.relations[at], fact))
+        return found
 
 
 @dataclass(slots=True)

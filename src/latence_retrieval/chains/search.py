@@ -44,7 +44,6 @@ class Path(NamedTuple):
 
 
 class _Way(NamedTuple):
-    mass: float
     steps: tuple[Step, ...]
     root: int
 
@@ -60,8 +59,8 @@ def find_paths(
         utility: of every chunk that may be a witness; one that is missing counts 0.
         spans: which words of the question an anchor comes from; readings of the same words are not joined.
     """
-    tracer = _Tracer(walk.layers)
-    found = ((goal, _best_path(tracer, walk.layers, goal, utility, spans)) for goal in goals)
+    tracer = _Tracer(walk.layers, goals)
+    found = ((goal, _best_path(tracer, goal, utility, spans)) for goal in goals)
     return {goal: path for goal, path in found if path is not None}
 
 
@@ -78,33 +77,28 @@ def best_chains(paths: Mapping[int, Path], *, max_chains: int) -> dict[int, Path
 
 
 def _best_path(
-    tracer: _Tracer,
-    layers: Sequence[Layer],
-    goal: int,
-    utility: Mapping[int, float],
-    spans: Mapping[int, object],
+    tracer: _Tracer, goal: int, utility: Mapping[int, float], spans: Mapping[int, object]
 ) -> Path | None:
     """Return the heaviest way to a goal, joined with the heaviest way from another anchor if that is not negligible."""
-    ways: dict[int, _Way] = {}
-    for depth, layer in enumerate(layers):
-        for witness in layer.witnesses.get(goal, ()):
-            way = tracer.to_chunk(depth, witness, goal)
-            known = ways.get(way.root)
-            if known is None or way.mass > known.mass:
-                ways[way.root] = way
-    if not ways:
+    last: dict[int, tuple[int, Witness]] = {}  # by root, the depth and the last hop of its heaviest way
+    for depth, witness in tracer.witnesses(goal):
+        root = tracer.root(depth, witness)
+        known = last.get(root)
+        if known is None or witness.mass > known[1].mass:
+            last[root] = (depth, witness)
+    if not last:
         return None
-    ordered = sorted(ways.values(), key=lambda way: (-way.mass, way.root))
+    ordered = sorted(last, key=lambda root: (-last[root][1].mass, root))
     best = ordered[0]
-    steps = best.steps
-    anchors: tuple[int, ...] = (best.root,) if best.root != FIRST_STAGE else ()
+    steps = tracer.steps(*last[best], goal)
+    anchors: tuple[int, ...] = (best,) if best != FIRST_STAGE else ()
     bonus = 0.0
     if anchors:
         for other in ordered[1:]:
-            same_words = best.root in spans and spans[best.root] == spans.get(other.root)
-            if other.root != FIRST_STAGE and not same_words and other.mass >= _MIN_SECOND_SHARE * best.mass:
-                steps = (*best.steps, *reversed(other.steps))
-                anchors = (best.root, other.root)
+            same_words = best in spans and spans[best] == spans.get(other)
+            if other != FIRST_STAGE and not same_words and last[other][1].mass >= _MIN_SECOND_SHARE * last[best][1].mass:
+                steps = (*steps, *reversed(tracer.steps(*last[other], goal)))
+                anchors = (best, other)
                 bonus = JOIN_BONUS
                 break
     chunks = dict.fromkeys(step.chunk for step in steps)
@@ -115,21 +109,33 @@ def _best_path(
 class _Tracer:
     """Follows the heaviest arrivals backwards, each entity of a layer once."""
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
+    def __init__(self, layers: Sequence[Layer], goals: Sequence[int]) -> None:
         self._layers = layers
+        asked = frozenset(goals)
+        self._witnesses = [layer.witnesses_of(asked.union(layer.spread)) for layer in layers]
         self._known: dict[tuple[int, int], _Way] = {}
 
-    def to_chunk(self, depth: int, witness: Witness, chunk: int) -> _Way:
+    def witnesses(self, goal: int) -> list[tuple[int, Witness]]:
+        """Return how mass came to a goal, each with the depth of its hop."""
+        return [
+            (depth, witness) for depth, found in enumerate(self._witnesses) if goal in found for witness in found[goal]
+        ]
+
+    def root(self, depth: int, witness: Witness) -> int:
+        """Return the anchor from which the heaviest way to this witness starts; FIRST_STAGE where none does."""
+        entity = witness.entity
+        return entity if depth == 0 or entity == FIRST_STAGE else self._to_entity(depth, entity).root
+
+    def steps(self, depth: int, witness: Witness, chunk: int) -> tuple[Step, ...]:
         """Return the way that ends with this witness."""
         last = Step(witness.entity, witness.relation, witness.fact, chunk, None)
         if witness.entity == FIRST_STAGE:
-            return _Way(witness.mass, (last,), FIRST_STAGE)
-        before = self._to_entity(depth, witness.entity)
-        return _Way(witness.mass, (*before.steps, last), before.root)
+            return (last,)
+        return (*self._to_entity(depth, witness.entity).steps, last)
 
     def _to_entity(self, depth: int, entity: int) -> _Way:
         if depth == 0:
-            return _Way(0.0, (), entity)
+            return _Way((), entity)
         known = self._known.get((depth, entity))
         if known is not None:
             return known
@@ -139,12 +145,12 @@ class _Tracer:
             step = Step(arrival.source, arrival.relation, arrival.fact, arrival.chunk, entity)
         else:
             witness = min(
-                self._layers[depth - 1].witnesses[arrival.chunk], key=lambda item: (-item.mass, item.entity, item.fact)
+                self._witnesses[depth - 1][arrival.chunk], key=lambda item: (-item.mass, item.entity, item.fact)
             )
             if witness.entity == FIRST_STAGE:
-                before = _Way(0.0, (), FIRST_STAGE)
+                before = _Way((), FIRST_STAGE)
             else:
                 before = self._to_entity(depth - 1, witness.entity)
             step = Step(witness.entity, 0, -1, arrival.chunk, entity)
-        way = self._known[depth, entity] = _Way(arrival.mass, (*before.steps, step), before.root)
+        way = self._known[depth, entity] = _Way((*before.steps, step), before.root)
         return way

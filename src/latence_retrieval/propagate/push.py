@@ -16,20 +16,20 @@ sentence with such an overlap. Anchors take no mass back.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
-from functools import partial
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, cast
 
 from latence_retrieval.query_view import Member
 from latence_retrieval.settings import WalkSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, MILLION, EdgeKind, IncidenceBlock
-from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Walk, Witness
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, MILLION, IncidenceBlock
+from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Pushed, Walk, Witness
 
 __all__ = ["Graph", "Overlap", "push"]
 
-_witness = cast("Callable[[tuple[float, int, int, int]], Witness]", partial(tuple.__new__, Witness))  # thrice as quick
-_arrival = cast("Callable[[tuple[float, int, int, int, int]], Arrival]", partial(tuple.__new__, Arrival))
-_FACT, _MENTION = int(EdgeKind.FACT), int(EdgeKind.MENTION)  # comparing with a member of the enum is slow
+_NO_EDGES = IncidenceBlock(0, (), (), (), (), (), (), (), (), b"")
+
+_Spread = list[tuple[int, float, Sequence[Member]]]
+"""Chunks that pass mass on: each with the mass of a weight of 1, and its members."""
 
 
 class Overlap(Protocol):
@@ -81,35 +81,36 @@ def push(
         Activations and layers; empty where no mass was given.
     """
     walk = Walk({}, {}, {}, {}, [], 0.0, 0)
-    layer = Layer(dict(restart))
-    incoming = dict(seeds)
+    layer = Layer(dict(restart), chunks=dict(seeds))
     for chunk, mass in seeds.items():
         layer.witnesses[chunk] = [Witness(mass, FIRST_STAGE, 0, NO_FACT)]
     goes_on = settings.continue_probability
+    before: tuple[Layer, _Spread] | None = None
     for hop in range(settings.max_hops):
         walk.layers.append(layer)
         is_last = hop + 1 == settings.max_hops or goes_on == 0.0
         following = None if is_last else Layer({})
         # Each further hop has less mass to tell apart, and half the work.
         limit = settings.max_anchor_pushes if hop == 0 else settings.max_entity_pushes >> (hop - 1)
-        _push_entities(graph, layer, incoming, following, walk, settings, limit=limit)
-        layer.chunks = incoming
-        for chunk, mass in incoming.items():
-            walk.chunks[chunk] = walk.chunks.get(chunk, 0.0) + mass
+        _push_entities(graph, layer, following, walk, settings, limit=limit)
+        if before is not None:
+            layer.arrivals = _arrivals(layer, *before, walk.layers[0].entities, settings)
+        booked = walk.chunks
+        for chunk, mass in layer.chunks.items():
+            booked[chunk] = booked.get(chunk, 0.0) + mass
         if following is None:
-            walk.residual += goes_on * sum(incoming.values())
+            walk.residual += goes_on * sum(layer.chunks.values())
             break
-        _push_chunks(graph, layer, following, walk, settings)
+        before = layer, _push_chunks(graph, layer, following.entities, walk, settings)
         if not following.entities:
             break
-        layer, incoming = following, {}
+        layer = following
     return walk
 
 
 def _push_entities(
     graph: Graph,
     layer: Layer,
-    incoming: dict[int, float],
     following: Layer | None,
     walk: Walk,
     settings: WalkSettings,
@@ -117,21 +118,27 @@ def _push_entities(
     limit: int,
 ) -> None:
     """Pass the entities' mass on to chunks and, over facts, to other entities (not in the last hop)."""
-    ordered = sorted(layer.entities.items(), key=lambda pair: (-pair[1], pair[0]))
-    for entity, mass in ordered:
-        walk.entities[entity] = walk.entities.get(entity, 0.0) + mass
-    heavy = [pair for pair in ordered[:limit] if pair[1] >= settings.tolerance]
-    walk.residual += sum(mass for _, mass in ordered[len(heavy) :])
-    pushed = [
-        (entity, mass, block)
-        for (entity, mass), block in zip(heavy, graph.incidences([entity for entity, _ in heavy]), strict=True)
+    mass_of, booked = layer.entities, walk.entities
+    ordered = _heaviest_first(mass_of)
+    for entity in ordered:
+        booked[entity] = booked.get(entity, 0.0) + mass_of[entity]
+    heavy = [entity for entity in ordered[:limit] if mass_of[entity] >= settings.tolerance]
+    walk.residual += sum([mass_of[entity] for entity in ordered[len(heavy) :]])
+    is_first = layer is walk.layers[0]
+    anchors = walk.layers[0].entities
+    for entity, block in zip(heavy, graph.incidences(heavy), strict=True):
         # An entity without hyperedges has nothing to pass on to; a hub takes mass and keeps it, unless it is an anchor.
-        if block is not None and (not layer.arrivals or block.degree <= settings.max_degree)
-    ]
-    layer.pushed = [entity for entity, _, _ in pushed]
-    walk.pushes += len(pushed)
-    for entity, mass, block in pushed:
-        _push_entity(graph, entity, mass, block, layer, incoming, following, walk, settings)
+        if block is not None and (is_first or block.degree <= settings.max_degree):
+            walk.pushes += 1
+            pushed = _push_entity(graph, entity, mass_of[entity], block, layer, walk, settings)
+            layer.pushed.append(pushed)
+            if following is not None and pushed.facts_from < pushed.facts_to:
+                _pass_over_facts(pushed, block, layer.over_facts, following.entities, anchors, settings)
+
+
+def _heaviest_first(masses: Mapping[int, float]) -> list[int]:
+    """Return numbers by mass descending, then ascending."""
+    return sorted(sorted(masses), key=masses.__getitem__, reverse=True)  # reversed sorting keeps equals in order
 
 
 def _push_entity(
@@ -140,112 +147,145 @@ def _push_entity(
     mass: float,
     block: IncidenceBlock,
     layer: Layer,
-    incoming: dict[int, float],
-    following: Layer | None,
     walk: Walk,
     settings: WalkSettings,
-) -> None:
-    """Pass one entity's mass on."""
-    weights = _edge_weights(graph, block, settings)
+) -> Pushed:
+    """Pass one entity's mass on to the chunks of its hyperedges."""
+    facts_from, facts_to = block.bounds()
+    weights = _edge_weights(graph, block, facts_from, facts_to, settings)
     total = sum(weights)
     graph.edges += len(weights)
     if total <= 0.0:
-        return
+        return Pushed(entity, (), _NO_EDGES, 0, 0)
     scale = mass / total
-    witnesses = layer.witnesses
-    fact_mass, sure_mass = walk.fact_mass, walk.sure_mass
-    # Columns side by side rather than by index, and a plain int for the kind: half of the walk's time was those.
-    columns = zip(
-        weights, block.chunks, block.kinds, block.relations, block.marks, block.confidences, block.ends, strict=True
-    )
-    start = 0
-    for weight, chunk, kind, relation, mark, confidence, stop in columns:
-        share = scale * weight
-        is_fact = kind == _FACT
-        witness = _witness((share, entity, relation, mark if is_fact else NO_FACT))
-        if chunk in incoming:
-            incoming[chunk] += share
-            witnesses[chunk].append(witness)
-        else:
-            incoming[chunk] = share
-            witnesses[chunk] = [witness]
-        if is_fact:
+    shares = [scale * weight for weight in weights]
+    incoming = layer.chunks
+    for chunk, share in zip(block.chunks, shares, strict=True):
+        incoming[chunk] = incoming.get(chunk, 0.0) + share
+    if facts_from < facts_to:
+        fact_mass, sure_mass = walk.fact_mass, walk.sure_mass
+        facts = slice(facts_from, facts_to)
+        for chunk, share, confidence in zip(block.chunks[facts], shares[facts], block.confidences[facts], strict=True):
             fact_mass[chunk] = fact_mass.get(chunk, 0.0) + share
             sure_mass[chunk] = sure_mass.get(chunk, 0.0) + share * confidence / MILLION
-            if following is not None:
-                takers = _takers(block, start, stop, walk.layers[0].entities, settings)
-                if takers:
-                    layer.over_facts[chunk] = layer.over_facts.get(chunk, 0.0) + share
-                    passed = share * settings.continue_probability
-                    for taker, part in takers:
-                        _arrive(following, taker, _arrival((passed * part, chunk, relation, mark, entity)))
-            start = stop
+    return Pushed(entity, shares, block, facts_from, facts_to)
 
 
-def _edge_weights(graph: Graph, block: IncidenceBlock, settings: WalkSettings) -> list[float]:
+def _edge_weights(
+    graph: Graph, block: IncidenceBlock, facts_from: int, facts_to: int, settings: WalkSettings
+) -> list[float]:
     """Return the transition weight of each hyperedge of a block."""
     fact_weight = settings.fact_weight / MILLION
-    by_kind = (settings.about_weight, 0.0, settings.mention_weight)
-    weights = [
-        fact_weight * confidence if kind == _FACT else by_kind[kind]
-        for kind, confidence in zip(block.kinds, block.confidences, strict=True)
-    ]
+    weights = [settings.about_weight] * facts_from
+    weights += [fact_weight * confidence for confidence in block.confidences[facts_from:facts_to]]
+    weights += [settings.mention_weight] * (len(block.chunks) - facts_to)
     touching = graph.terms.touching(block.chunks)
     if touching:
         for at, chunk in enumerate(block.chunks):
             if chunk in touching:
-                mask = block.marks[at] if block.kinds[at] == _MENTION else ANY_SENTENCE
+                mask = block.marks[at] if at >= facts_to else ANY_SENTENCE
                 part = graph.terms.overlap(chunk, mask)
                 weights[at] *= math.exp(settings.overlap_sharpness * part)
     return weights
+
+
+def _pass_over_facts(
+    pushed: Pushed,
+    block: IncidenceBlock,
+    over_facts: dict[int, float],
+    taking: dict[int, float],
+    anchors: Container[int],
+    settings: WalkSettings,
+) -> None:
+    """Pass what went over an entity's facts on to their other members."""
+    goes_on = settings.continue_probability
+    facts = slice(pushed.facts_from, pushed.facts_to)
+    members = block.members
+    start = 0
+    for share, chunk, stop in zip(pushed.shares[facts], block.chunks[facts], block.ends[facts], strict=True):
+        if stop - start == 1:  # a fact of two, the most frequent, written out: its other member takes all
+            taker = members[start] >> 1
+            if taker not in anchors and (settings.discovered_weight > 0.0 or not members[start] & 1):
+                over_facts[chunk] = over_facts.get(chunk, 0.0) + share
+                taking[taker] = taking.get(taker, 0.0) + share * goes_on
+        else:
+            takers = _takers(block, start, stop, anchors, settings)
+            if takers:
+                over_facts[chunk] = over_facts.get(chunk, 0.0) + share
+                passed = share * goes_on
+                for taker, part in takers:
+                    taking[taker] = taking.get(taker, 0.0) + passed * part
+        start = stop
 
 
 def _takers(
     block: IncidenceBlock, start: int, stop: int, anchors: Container[int], settings: WalkSettings
 ) -> list[tuple[int, float]]:
     """Return a fact's other members with the part of its mass that each takes; parts sum to one. Anchors take none."""
-    if stop - start == 1:  # a fact of two, the most frequent: its other member takes all
-        member = block.members[start]
-        is_taken = member >> 1 not in anchors and (settings.discovered_weight > 0.0 or not member & 1)
-        return [(member >> 1, 1.0)] if is_taken else []
     weighed = []
     for member, log_degree in zip(block.members[start:stop], block.log_degrees[start:stop], strict=True):
         if member >> 1 not in anchors:
             weight = LOG_DEGREE_DAMPING[log_degree]
             weighed.append((member >> 1, weight * settings.discovered_weight if member & 1 else weight))
-    total = sum(weight for _, weight in weighed)
+    total = sum([weight for _, weight in weighed])
     return [(member, weight / total) for member, weight in weighed] if total > 0.0 else []
 
 
 def _push_chunks(
     graph: Graph,
     layer: Layer,
-    following: Layer,
+    taking: dict[int, float],
     walk: Walk,
     settings: WalkSettings,
-) -> None:
+) -> _Spread:
     """Pass the heaviest chunks' mass on to the entities that stand in them."""
     goes_on = settings.continue_probability
-    over_facts = layer.over_facts
-    direct = [(chunk, mass - over_facts.get(chunk, 0.0)) for chunk, mass in layer.chunks.items()]
-    heaviest = sorted(direct, key=lambda pair: (-pair[1], pair[0]))
-    chosen = [pair for pair in heaviest[: settings.max_chunk_pushes] if pair[1] >= settings.tolerance]
-    layer.spread = [chunk for chunk, _ in chosen]
-    walk.residual += goes_on * sum(mass for _, mass in heaviest[len(chosen) :])
-    for (chunk, mass), weighed in zip(chosen, graph.members(layer.spread), strict=True):
-        walk.pushes += 1
-        total = sum(member.weight for member in weighed)
+    direct = dict(layer.chunks)
+    for chunk, mass in layer.over_facts.items():
+        direct[chunk] -= mass
+    heaviest = _heaviest_first(direct)
+    chosen = [chunk for chunk in heaviest[: settings.max_chunk_pushes] if direct[chunk] >= settings.tolerance]
+    layer.spread = chosen
+    walk.residual += goes_on * sum([direct[chunk] for chunk in heaviest[len(chosen) :]])
+    walk.pushes += len(chosen)
+    spread: _Spread = []
+    for chunk, weighed in zip(chosen, graph.members(chosen), strict=True):
+        total = sum([member.weight for member in weighed])
         if total <= 0.0:
             continue
-        scale = goes_on * mass / total
+        scale = goes_on * direct[chunk] / total
+        spread.append((chunk, scale, weighed))
         for member in weighed:
-            _arrive(following, member.entity, _arrival((scale * member.weight, chunk, 0, NO_FACT, FIRST_STAGE)))
+            entity = member.entity
+            taking[entity] = taking.get(entity, 0.0) + scale * member.weight
+    return spread
 
 
-def _arrive(layer: Layer, entity: int, arrival: Arrival) -> None:
-    if entity in layer.entities:
-        layer.entities[entity] += arrival[0]
-        layer.arrivals[entity].append(arrival)
-    else:
-        layer.entities[entity] = arrival[0]
-        layer.arrivals[entity] = [arrival]
+def _arrivals(
+    layer: Layer, before: Layer, spread: _Spread, anchors: Container[int], settings: WalkSettings
+) -> dict[int, list[Arrival]]:
+    """Return how each pushed entity of a hop was reached from the hop before, in the order in which its mass came.
+
+    Told for the few that passed mass on, after the event: ten times as many are reached.
+    """
+    found: dict[int, list[Arrival]] = {pushed.entity: [] for pushed in layer.pushed}
+    packed = {entity << 1 for entity in found} | {entity << 1 | 1 for entity in found}
+    for source, shares, edges, facts_from, facts_to in before.pushed:
+        block = cast("IncidenceBlock", edges)
+        if packed.isdisjoint(block.members):
+            continue
+        start = block.ends[facts_from - 1] if facts_from else 0
+        for at in range(facts_from, facts_to):
+            stop = block.ends[at]
+            if not packed.isdisjoint(block.members[start:stop]):
+                passed = shares[at] * settings.continue_probability
+                for taker, part in _takers(block, start, stop, anchors, settings):
+                    if taker in found:
+                        arrival = Arrival(passed * part, block.chunks[at], block.relations[at], block.marks[at], source)
+                        found[taker].append(arrival)
+            start = stop
+    for chunk, scale, weighed in spread:
+        for member in weighed:
+            if member.entity in found:
+                found[member.entity].append(Arrival(scale * member.weight, chunk, 0, NO_FACT, FIRST_STAGE))
+    return found

@@ -112,15 +112,20 @@ class IncidenceBlock(NamedTuple):
     """
 
     degree: int
-    marks: array[int]
-    chunks: array[int]
-    kinds: list[int]
-    relations: list[int]
-    confidences: array[int]
-    dots: array[int]
-    ends: array[int]
-    members: array[int]
+    marks: Sequence[int]
+    chunks: Sequence[int]
+    kinds: Sequence[int]
+    relations: Sequence[int]
+    confidences: Sequence[int]
+    dots: Sequence[int]
+    ends: Sequence[int]
+    members: Sequence[int]
     log_degrees: bytes
+
+    def bounds(self) -> tuple[int, int]:
+        """Return where the facts begin, and where the mentions do."""
+        about = self.kinds.count(0)
+        return about, about + self.kinds.count(1)
 
 
 class ChunkLinks(NamedTuple):
@@ -192,33 +197,26 @@ def decode_alias(blob: bytes) -> AliasForm:
 
 def encode_incidence(
     degree: int,
-    edges: Sequence[tuple[int, int, int, int, int, int, Sequence[int]]],
-    log_degrees: Sequence[int] | bytes | bytearray,
-    is_discovered: Sequence[int] | bytes | bytearray,
+    columns: Sequence[Sequence[int]],
+    members: Sequence[int],
+    log_degrees: bytes,
+    is_discovered: bytes | bytearray,
 ) -> bytes:
     """Pack one block.
 
     Args:
         degree: how many hyperedges the entity has in all blocks.
-        edges: (mark, chunk, kind, relation, confidence in millionths, packed dot, members), in order.
+        columns: marks, chunks, labels (relation * 4 + kind), confidences in millionths, packed dots, and where each
+            hyperedge's members end; parallel, in order.
+        members: entity numbers.
         log_degrees: byte per entity number.
         is_discovered: 0 or 1 per entity number.
     """
-    numbers = [degree, len(edges), 0]
-    numbers += [edge[0] for edge in edges]
-    numbers += [edge[1] for edge in edges]
-    numbers += [edge[3] << 2 | edge[2] for edge in edges]
-    numbers += [edge[4] for edge in edges]
-    numbers += [edge[5] for edge in edges]
-    end = 0
-    members: list[int] = []
-    for edge in edges:
-        members += edge[6]
-        end += len(edge[6])
-        numbers.append(end)
-    numbers[2] = end
-    numbers += [member << 1 | is_discovered[member] for member in members]
-    return pack_numbers(numbers) + bytes([log_degrees[member] for member in members])
+    numbers = array("I", [degree, len(columns[0]), len(members)])
+    for column in columns:
+        numbers.extend(column)
+    numbers.extend([member << 1 | is_discovered[member] for member in members])
+    return pack_numbers(numbers) + bytes(map(log_degrees.__getitem__, members))
 
 
 def decode_incidence(blob: bytes) -> IncidenceBlock:
@@ -266,9 +264,9 @@ def decode_links(blob: bytes) -> ChunkLinks:
     return ChunkLinks(head[0], numbers[:n], numbers[n:], blob[size:])
 
 
-def encode_term_sentences(pairs: Sequence[tuple[int, int]]) -> bytes:
-    """Pack the (chunk, sentence mask) pairs of one content term, ascending by chunk."""
-    return pack_numbers([*(chunk for chunk, _ in pairs), *(mask for _, mask in pairs)])
+def encode_term_sentences(chunks: Sequence[int], masks: Sequence[int]) -> bytes:
+    """Pack the chunks of one content term, ascending, and the sentence mask of each."""
+    return pack_numbers([*chunks, *masks])
 
 
 def decode_term_sentences(blob: bytes) -> list[tuple[int, int]]:

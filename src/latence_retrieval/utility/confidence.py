@@ -26,9 +26,9 @@ def met_relations(walk: Walk) -> dict[int, dict[int, float]]:
     """Return for each chunk the mass that each relation's facts brought."""
     found: dict[int, dict[int, float]] = {}
     for layer in walk.layers:
-        for chunk in walk.fact_mass.keys() & layer.witnesses.keys():
+        for chunk, witnesses in layer.witnesses_of(walk.fact_mass.keys()).items():
             relations = found.setdefault(chunk, {})
-            for witness in layer.witnesses[chunk]:
+            for witness in witnesses:
                 if witness.fact != NO_FACT:
                     relations[witness.relation] = relations.get(witness.relation, 0.0) + witness.mass
     return found
@@ -47,5 +47,5 @@ def relation_signal(met: Mapping[int, Mapping[int, float]], probability: Mapping
 def _signal(own: Mapping[int, float]) -> FactSignal | None:
     if not own:
         return None
-    neutral = sum(own[chunk] for chunk in sorted(own)) / len(own)
+    neutral = sum([own[chunk] for chunk in sorted(own)]) / len(own)
     return lambda chunks: [own.get(chunk, neutral) for chunk in chunks]

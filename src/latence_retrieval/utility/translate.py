@@ -24,6 +24,7 @@ from latence_retrieval.walk import Walk
 __all__ = ["translated_similarity"]
 
 _FARTHEST_SENTENCE = 4
+_MENTION = int(EdgeKind.MENTION)  # comparing with a member of the enum is slow
 
 
 _Target = tuple[int, int, int]
@@ -83,7 +84,7 @@ def translated_similarity(
 def _bridges(view: QueryView, walk: Walk, base: Sequence[float] | None, settings: TranslationSettings) -> list[_Bridge]:
     """Return the bridges by chunk and member, in order."""
     first, second = walk.layers[:2]
-    pushed = second.pushed
+    pushed = [pushed.entity for pushed in second.pushed]
     blocks = dict(zip(pushed, view.incidences(pushed), strict=True))
     onto_base = _onto_base(view, pushed, base)
     most = max((first.chunks[chunk] for chunk in first.spread), default=0.0)
@@ -140,6 +141,6 @@ def _targets(block: IncidenceBlock, origin: int) -> list[_Target]:
     targets: dict[int, _Target] = {}
     for chunk, kind, mark, dot in zip(block.chunks, block.kinds, block.marks, block.dots, strict=True):
         if chunk != origin and chunk not in targets:
-            mask = mark if kind == EdgeKind.MENTION else ANY_SENTENCE
+            mask = mark if kind == _MENTION else ANY_SENTENCE
             targets[chunk] = (chunk, mask, dot)
     return list(targets.values())

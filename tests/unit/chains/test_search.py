@@ -24,11 +24,16 @@ def first(*witnesses: tuple[int, Witness]) -> Layer:
     for chunk, witness in witnesses:
         layer.witnesses.setdefault(chunk, []).append(witness)
         layer.chunks[chunk] = layer.chunks.get(chunk, 0.0) + witness.mass
+    layer.spread = list(layer.chunks)
     return layer
 
 
 def second(arrivals: dict[int, list[Arrival]], witnesses: dict[int, list[Witness]]) -> Layer:
-    return Layer({entity: sum(item.mass for item in items) for entity, items in arrivals.items()}, arrivals=arrivals, witnesses=witnesses)
+    return Layer(
+        {entity: sum(item.mass for item in items) for entity, items in arrivals.items()},
+        arrivals=arrivals,
+        witnesses=witnesses,
+    )
 
 
 def test_the_heaviest_way_leads_over_chunk_and_bridge() -> None:
@@ -52,7 +57,10 @@ def test_a_fact_leads_from_its_source_without_the_chunks_other_witnesses() -> No
         second({X: [Arrival(0.1, 100, 3, 7, A)]}, {101: [Witness(0.1, X, 0, NO_FACT)]}),
     )
     path = chains_to(walk, [101], UTILITY, 9)[101]
-    assert [(step.source, step.relation, step.fact, step.target) for step in path.steps] == [(A, 3, 7, X), (X, 0, NO_FACT, None)]
+    assert [(step.source, step.relation, step.fact, step.target) for step in path.steps] == [
+        (A, 3, 7, X),
+        (X, 0, NO_FACT, None),
+    ]
 
 
 def test_two_anchors_that_reach_one_passage_are_joined() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
@@ -52,15 +53,32 @@ def test_alias_forms_come_back(probability: float, frequency: int, candidates: l
 
 
 EDGES = st.lists(
-    st.tuples(WORD, WORD, st.sampled_from(EdgeKind), st.integers(0, 2**30 - 1), st.integers(0, MILLION), WORD, st.lists(NUMBER, max_size=4)),
+    st.tuples(
+        WORD,
+        WORD,
+        st.sampled_from(EdgeKind),
+        st.integers(0, 2**30 - 1),
+        st.integers(0, MILLION),
+        WORD,
+        st.lists(NUMBER, max_size=4),
+    ),
     max_size=8,
 )
 
 
 @given(WORD, EDGES, st.binary(min_size=100, max_size=100), st.lists(st.integers(0, 1), min_size=100, max_size=100))
 @settings(max_examples=50)
-def test_incidence_blocks_come_back(degree: int, edges: list[tuple[int, ...]], degrees: bytes, discovered: list[int]) -> None:
-    block = decode_incidence(encode_incidence(degree, edges, degrees, bytes(discovered)))  # type: ignore[arg-type]
+def test_incidence_blocks_come_back(
+    degree: int, edges: list[tuple[int, ...]], degrees: bytes, discovered: list[int]
+) -> None:
+    rows = [
+        (mark, chunk, relation << 2 | kind, confidence, dot)
+        for mark, chunk, kind, relation, confidence, dot, _ in edges
+    ]
+    ends = list(accumulate(len(edge[6]) for edge in edges))  # type: ignore[arg-type]
+    packed_columns = [*([row[at] for row in rows] for at in range(5)), ends]
+    everyone = [member for edge in edges for member in edge[6]]  # type: ignore[attr-defined]
+    block = decode_incidence(encode_incidence(degree, packed_columns, everyone, degrees, bytes(discovered)))
     columns = [block.marks, block.chunks, block.kinds, block.relations, block.confidences, block.dots]
     start = 0
     for at, edge in enumerate(edges):
@@ -74,7 +92,11 @@ def test_incidence_blocks_come_back(degree: int, edges: list[tuple[int, ...]], d
     assert (block.degree, len(block.chunks)) == (degree, len(edges))
 
 
-@given(st.lists(NUMBER, unique=True, max_size=4), st.dictionaries(NUMBER, WORD, max_size=6), st.binary(min_size=100, max_size=100))
+@given(
+    st.lists(NUMBER, unique=True, max_size=4),
+    st.dictionaries(NUMBER, WORD, max_size=6),
+    st.binary(min_size=100, max_size=100),
+)
 @settings(max_examples=50)
 def test_chunk_links_come_back(subjects: list[int], mentions: dict[int, int], degrees: bytes) -> None:
     links = decode_links(encode_links(subjects, mentions, degrees, bytes(100)))
@@ -86,7 +108,8 @@ def test_chunk_links_come_back(subjects: list[int], mentions: dict[int, int], de
 
 @given(st.lists(st.tuples(WORD, WORD)))
 def test_term_sentences_come_back(pairs: list[tuple[int, int]]) -> None:
-    assert decode_term_sentences(encode_term_sentences(pairs)) == pairs
+    packed = encode_term_sentences([chunk for chunk, _ in pairs], [mask for _, mask in pairs])
+    assert decode_term_sentences(packed) == pairs
 
 
 @given(st.floats(-1.0, 1.0))
