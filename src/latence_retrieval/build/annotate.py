@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -30,7 +30,12 @@ class Annotated(NamedTuple):
 def sentence_numbers(text: str, tokens: Sequence[Token]) -> array[int]:
     """Return the sentence that each token stands in, counted from zero."""
     starts = [start for start, _ in sentence_spans(text)]
-    return array("I", [max(0, bisect_right(starts, token.start) - 1) for token in tokens])
+    places = [token.start for token in tokens]
+    ends = [*(bisect_left(places, start) for start in starts[1:]), len(places)]  # of each sentence, in tokens
+    numbers: array[int] = array("I")
+    for number, end in enumerate(ends):
+        numbers.extend([number] * (end - len(numbers)))
+    return numbers
 
 
 def annotate(text: str, tokens: Sequence[Token], sentences: array[int]) -> Annotated:

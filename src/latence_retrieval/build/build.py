@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
 from latence_retrieval.build.graph import Graph, PairDots, Similarity
 from latence_retrieval.build.inputs import RecordSource
 from latence_retrieval.build.link import discover_entities, link_probability, match_mentions
+from latence_retrieval.build.lists import SpilledLists
 from latence_retrieval.build.load import load_chunks, load_entities, load_facts, load_relations
 from latence_retrieval.build.progress import Progress, ProgressCallback
 from latence_retrieval.build.publish import file_entry, staged_directory
@@ -40,6 +40,7 @@ DEFAULT_ANALYSER = "english-1"
 DEFAULT_MEMORY_MB = 256
 
 _VECTOR_FILES = {"entity": "entity_vecs.f32", "chunk": "chunk_vecs.f32", "relation": "relation_vecs.f32"}
+_ROWS_AT_ONCE = 64  # rows that enter the digest together
 _CONTEXT_CHUNKS = 64  # chunks averaged for an entity that has no vector of its own
 
 
@@ -184,7 +185,7 @@ class _Job:
             PostingsWriter(analyser=analyser, directory=self._directory, buffer_bytes=self._memory_bytes // 4)
         )
         self._term_sentences = self._stack.enter_context(
-            SpillSorter(self._directory, max_memory_bytes=self._memory_bytes // 4)
+            SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 4)
         )
         load_entities(scratch, entities, sinks.entity, self._progress)
         sinks.entity.use_up()
@@ -295,8 +296,7 @@ class _Job:
 
     def _sorted(self, rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
         with SpillSorter(self._directory, max_memory_bytes=self._memory_bytes // 4) as sorter:
-            for key, value in rows:
-                sorter.add(key, value)
+            sorter.add_all(rows)
             yield from sorter
 
     def _alias_rows(self) -> Iterator[tuple[bytes, bytes]]:
@@ -318,21 +318,16 @@ class _Job:
             yield named_key(identifier), pack_numbers([number]) + identifier.encode("utf-8", "surrogatepass")
 
     def _name_key_rows(self) -> Iterator[tuple[bytes, bytes]]:
-        def keyed() -> Iterator[tuple[bytes, bytes]]:
-            for number, body in self._scratch.rows("SELECT n, json FROM entity WHERE n < ?", (self._catalogue,)):
-                for key in name_keys(Entity.model_validate_json(body)):
-                    yield named_key(key), number.to_bytes(4, "big")
-
-        for key, rows in groupby(self._sorted(keyed()), key=lambda row: row[0]):
-            yield key, pack_numbers(int.from_bytes(value, "big") for _, value in rows)
+        query = "SELECT n, json FROM entity WHERE n < ? ORDER BY n"
+        with SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 4) as lists:
+            for number, body in self._scratch.rows(query, (self._catalogue,)):
+                lists.add([(key, number) for key in name_keys(Entity.model_validate_json(body))])
+            for key, numbers in lists:
+                yield key, pack_numbers(numbers)
 
     def _fact_rows(self) -> Iterator[tuple[int, bytes]]:
-        query = "SELECT n, chunk, relation, confidence, members, json FROM fact ORDER BY n"
-        for number, chunk, relation, confidence, members, body in self._scratch.rows(query):
-            stated = json.loads(body)
-            numbers: list[int] = array("I", members).tolist()
-            record: list[Any] = [stated["id"], chunk, relation, confidence, numbers, stated["roles"]]
-            yield number, json.dumps(record).encode()
+        for number, body in self._scratch.rows("SELECT n, json FROM fact ORDER BY n"):
+            yield number, body.encode()
 
     def _similarity(self, sinks: _Sinks) -> Similarity | None:
         """Compare chunks with entities by vectors: the entity's first own chunk stands for it, else its vector."""
@@ -412,9 +407,13 @@ def _put(writer: KeyValueWriter, table: Table, rows: Iterable[tuple[Key, bytes]]
 
     def counted() -> Iterator[tuple[Key, bytes]]:
         digest.update(b"table %d\n" % table)
-        for key, value in rows:
-            raw = key.to_bytes(4, "big") if isinstance(key, int) else key
-            digest.update(len(raw).to_bytes(4, "big") + raw + len(value).to_bytes(4, "big") + value)
-            yield key, value
+        stream = iter(rows)
+        while batch := list(islice(stream, _ROWS_AT_ONCE)):
+            parts: list[bytes] = []
+            for key, value in batch:
+                raw = key.to_bytes(4, "big") if isinstance(key, int) else key
+                parts += (len(raw).to_bytes(4, "big"), raw, len(value).to_bytes(4, "big"), value)
+            digest.update(b"".join(parts))
+            yield from batch
 
     return writer.put_many(table, counted())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby, islice
 from typing import NamedTuple
 
 from latence_retrieval.build.link import MIN_LINK_PROBABILITY, link_probability
@@ -37,15 +37,16 @@ MAX_MEMBERS = 64
 """Other members inlined with one fact: past that the first 64 stand."""
 
 _MAX_UNSETTLED = 3  # homonyms that vectors cannot tell apart are all linked up to this many, else none
-_EDGE = struct.Struct("<IIIII")
+_EDGE = struct.Struct("=IIII")  # mark, chunk, label (relation * 4 + kind), confidence; members follow
+_KEY = struct.Struct(">IBIII")
+_ENTITY_BYTES = 4
+_ABOUT, _FACT, _MENTION = int(EdgeKind.ABOUT), int(EdgeKind.FACT), int(EdgeKind.MENTION)
 
 Similarity = Callable[[int, int], float | None]
 """(chunk, entity) -> cosine of the chunk with the entity's context; None where a vector is absent."""
 
 PairDots = Callable[[Sequence[int], Sequence[int]], list[float | None]]
 """(entities, chunks) -> dot product of each pair's vectors; None where one is absent."""
-
-_Edge = tuple[int, int, int, int, int, int, Sequence[int]]
 
 
 class _ChunkFacts(NamedTuple):
@@ -122,21 +123,23 @@ class Graph:
     def incidence_rows(self, pair_dots: PairDots | None) -> Iterator[tuple[bytes, bytes]]:
         """Yield the rows of `Table.INCIDENCE` in key order."""
         log_degrees = self._log_degrees()
-        for entity, rows in groupby(self._sorter, key=lambda row: row[0][:4]):
+        size = _EDGE.size
+        for entity, rows in groupby(self._sorter, key=lambda row: row[0][:_ENTITY_BYTES]):
             number = int.from_bytes(entity, "big")
-            block: list[_Edge] = []
             blocks = 0
-            for _, value in rows:
-                mark, chunk, kind, relation, confidence = _EDGE.unpack_from(value)
-                members = array("I")
-                members.frombytes(value[_EDGE.size :])
-                block.append((mark, chunk, kind, relation, confidence, 0, members))
-                if len(block) == EDGES_PER_BLOCK:
-                    yield self._block(number, blocks, block, log_degrees, pair_dots)
-                    blocks += 1
-                    block = []
-            if block:
-                yield self._block(number, blocks, block, log_degrees, pair_dots)
+            while values := [value for _, value in islice(rows, EDGES_PER_BLOCK)]:
+                edges = _numbers([value[:size] for value in values])
+                members = _numbers([value[size:] for value in values])
+                ends = accumulate([(len(value) - size) // members.itemsize for value in values])
+                chunks = edges[1::4]
+                dots = array("I", bytes(members.itemsize * len(values)))
+                if pair_dots is not None:
+                    dots = array("I", map(packed_dot, pair_dots([number] * len(chunks), chunks)))
+                columns = [edges[::4], chunks, edges[2::4], edges[3::4], dots, array("I", ends)]
+                degree = self._edge_counts[number]
+                encoded = encode_incidence(degree, columns, members, log_degrees, self._discovered)
+                yield incidence_key(number, blocks), encoded
+                blocks += 1
 
     def links_rows(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rows of `Table.CHUNK_LINKS` in key order."""
@@ -160,15 +163,6 @@ class Graph:
                 mentions = {row[2]: row[1] for row in next_settled[1]}
                 next_settled = next(settled, None)
             yield number, encode_links(about, mentions, log_degrees, self._discovered)
-
-    def _block(
-        self, entity: int, block: int, edges: list[_Edge], log_degrees: bytes, pair_dots: PairDots | None
-    ) -> tuple[bytes, bytes]:
-        if pair_dots is not None:
-            dots = pair_dots([entity] * len(edges), [edge[1] for edge in edges])
-            edges = [(*edge[:5], packed_dot(dot), edge[6]) for edge, dot in zip(edges, dots, strict=True)]
-        encoded = encode_incidence(self._edge_counts[entity], edges, log_degrees, self._discovered)
-        return incidence_key(entity, block), encoded
 
     def _log_degrees(self) -> bytes:
         return bytes(log_degree(count) for count in self._chunk_counts)
@@ -217,27 +211,30 @@ class Graph:
             for entity in fact.members:
                 if entity not in about:
                     mentions.setdefault(entity, ANY_SENTENCE)
-        for subject in about:
-            self._add_edge(subject, 0, chunk, EdgeKind.ABOUT, 0, MILLION, ())
-        for entity, mask in mentions.items():
-            self._add_edge(entity, mask, chunk, EdgeKind.MENTION, 0, MILLION, ())
+        own = _EDGE.pack(0, chunk, _ABOUT, MILLION)
+        rows = [(_KEY.pack(subject, _ABOUT, 0, chunk, 0), own) for subject in about]
+        rows += [
+            (_KEY.pack(entity, _MENTION, 0, chunk, mask), _EDGE.pack(mask, chunk, _MENTION, MILLION))
+            for entity, mask in mentions.items()
+        ]
         for fact in facts:
+            key = _KEY.pack(0, _FACT, MILLION - fact.confidence, chunk, fact.number)[_ENTITY_BYTES:]
+            edge = _EDGE.pack(fact.number, chunk, fact.relation << 2 | _FACT, fact.confidence)
             members = list(dict.fromkeys(fact.members))
             for entity in members:
-                others = [other for other in members if other != entity]
-                self._add_edge(entity, fact.number, chunk, EdgeKind.FACT, fact.relation, fact.confidence, others)
-        self._scratch.many(
-            "INSERT INTO settled VALUES (?, ?, ?)", [(chunk, mask, entity) for entity, mask in mentions.items()]
-        )
+                others = array("I", [other for other in members if other != entity][:MAX_MEMBERS])
+                rows.append((entity.to_bytes(_ENTITY_BYTES, "big") + key, edge + others.tobytes()))
+                self._edge_counts[entity] += 1
+        for entity in (*about, *mentions):
+            self._edge_counts[entity] += 1
+        self._sorter.add_all(rows)
+        for entity, mask in mentions.items():
+            self._scratch.later("settled", (chunk, mask, entity))
         for entity in (*about, *mentions):
             self._chunk_counts[entity] += 1
         self.mentions += len(mentions)
         self.hyperedges += bool(about or mentions) + len(facts)
 
-    def _add_edge(
-        self, entity: int, mark: int, chunk: int, kind: EdgeKind, relation: int, confidence: int, members: Sequence[int]
-    ) -> None:
-        self._edge_counts[entity] += 1
-        key = struct.pack(">IBIII", entity, kind, MILLION - confidence, chunk, mark)
-        value = _EDGE.pack(mark, chunk, kind, relation, confidence) + array("I", members[:MAX_MEMBERS]).tobytes()
-        self._sorter.add(key, value)
+
+def _numbers(parts: Sequence[bytes]) -> array[int]:
+    return array("I", b"".join(parts))

@@ -6,7 +6,7 @@ It is written without journal or fsync and removed with the build's temporary di
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,17 @@ CREATE TABLE fact (n INTEGER PRIMARY KEY, chunk INTEGER, relation INTEGER, confi
 CREATE TABLE relation (n INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, description TEXT);
 """
 _CACHED_KEYS = 200_000
+_ROWS_AT_ONCE = 500
+_INSERT = {
+    "entity": "INSERT INTO entity VALUES (?, ?, ?)",
+    "chunk": "INSERT INTO chunk VALUES (?, ?, ?, ?, ?)",
+    "relation": "INSERT INTO relation VALUES (?, ?, ?)",
+    "alias": "INSERT INTO alias VALUES (?, ?, ?, ?)",
+    "about": "INSERT INTO about VALUES (?, ?, ?)",
+    "fact": "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?)",
+    "settled": "INSERT INTO settled VALUES (?, ?, ?)",
+    "head": "INSERT INTO head VALUES (?, ?) ON CONFLICT (token) DO UPDATE SET longest = max(longest, excluded.longest)",
+}
 
 
 class Scratch:
@@ -38,6 +49,7 @@ class Scratch:
         self._db.executescript(_SCHEMA)
         self._db.execute("BEGIN")
         self._caches: dict[str, dict[str, Any]] = {}
+        self._waiting: dict[str, list[Sequence[Any]]] = {}
 
     def close(self) -> None:
         """Close; the file is the caller's to remove."""
@@ -49,16 +61,42 @@ class Scratch:
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Run one statement."""
+        self.flush()
         self._db.execute(statement, values)
+
+    def insert(self, table: str, values: Sequence[Any]) -> None:
+        """Insert a row with an id at once.
+
+        Raises:
+            sqlite3.IntegrityError: the id is there already.
+        """
+        self._db.execute(_INSERT[table], values)
+
+    def later(self, table: str, values: Sequence[Any]) -> None:
+        """Insert a row that nothing refuses, with some hundred others; at the latest before the next query."""
+        waiting = self._waiting.setdefault(table, [])
+        waiting.append(values)
+        if len(waiting) >= _ROWS_AT_ONCE:
+            self._db.executemany(_INSERT[table], waiting)
+            waiting.clear()
+
+    def flush(self) -> None:
+        """Insert what waits."""
+        for table, waiting in self._waiting.items():
+            if waiting:
+                self._db.executemany(_INSERT[table], waiting)
+                waiting.clear()
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Yield the rows of a query, streamed."""
+        self.flush()
         cursor = self._db.cursor()
         cursor.arraysize = 1000
         return iter(cursor.execute(query, values))
 
     def one(self, query: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
+        self.flush()
         row = self._db.execute(query, values).fetchone()
         return None if row is None else row[0]
 
@@ -86,10 +124,20 @@ class Scratch:
         """Drop one remembered number, after its row was added."""
         self._caches.get(_NUMBER[table], {}).pop(identifier, None)
 
+    def known(self, table: str) -> Mapping[str, int | None]:
+        """Return what `number` remembers of a table, as it grows and is emptied."""
+        return self.cache(_NUMBER[table])
+
     def number(self, table: str, identifier: str) -> int | None:
         """Return the number of an entity or chunk, None where there is none."""
-        value: int | None = self.cached(_NUMBER[table], identifier)
-        return value
+        query = _NUMBER[table]
+        cache = self._caches.get(query)
+        if cache is not None and identifier in cache:
+            known: int | None = cache[identifier]
+            return known
+        row = self._db.execute(query, (identifier,)).fetchone()  # such tables have no row waiting
+        known = self.cache(query)[identifier] = None if row is None else row[0]
+        return known
 
     def count(self, table: str) -> int:
         """Return how many rows a table has."""

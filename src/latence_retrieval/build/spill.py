@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -15,6 +16,7 @@ __all__ = ["SpillSorter"]
 _LENGTHS = struct.Struct("<II")
 _ROW_OVERHEAD_BYTES = 130  # two bytes objects, a tuple and a list slot in CPython
 _READ_BUFFER_BYTES = 1 << 18
+_BATCH_ROWS = 256
 
 
 class SpillSorter:
@@ -45,6 +47,15 @@ class SpillSorter:
         self._held_bytes += len(key) + len(value) + _ROW_OVERHEAD_BYTES
         if self._held_bytes > self._max_memory_bytes:
             self._spill()
+
+    def add_all(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Add rows as they come; the memory that they take is counted a batch at a time."""
+        stream = iter(rows)
+        while batch := list(islice(stream, _BATCH_ROWS)):
+            self._rows += batch
+            self._held_bytes += sum([len(key) + len(value) for key, value in batch]) + _ROW_OVERHEAD_BYTES * len(batch)
+            if self._held_bytes > self._max_memory_bytes:
+                self._spill()
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield every row in ascending order; may be called again, but not while rows are still added."""

@@ -49,7 +49,11 @@ class _Way(NamedTuple):
 
 
 def find_paths(
-    walk: Walk, goals: Sequence[int], utility: Mapping[int, float], *, spans: Mapping[int, object] = MappingProxyType({})
+    walk: Walk,
+    goals: Sequence[int],
+    utility: Mapping[int, float],
+    *,
+    spans: Mapping[int, object] = MappingProxyType({}),
 ) -> dict[int, Path]:
     """Return the best path to each goal that the walk reached, in the order of the goals.
 
@@ -76,9 +80,7 @@ def best_chains(paths: Mapping[int, Path], *, max_chains: int) -> dict[int, Path
     return dict(kept[:max_chains])
 
 
-def _best_path(
-    tracer: _Tracer, goal: int, utility: Mapping[int, float], spans: Mapping[int, object]
-) -> Path | None:
+def _best_path(tracer: _Tracer, goal: int, utility: Mapping[int, float], spans: Mapping[int, object]) -> Path | None:
     """Return the heaviest way to a goal, joined with the heaviest way from another anchor if that is not negligible."""
     last: dict[int, tuple[int, Witness]] = {}  # by root, the depth and the last hop of its heaviest way
     for depth, witness in tracer.witnesses(goal):
@@ -96,7 +98,11 @@ def _best_path(
     if anchors:
         for other in ordered[1:]:
             same_words = best in spans and spans[best] == spans.get(other)
-            if other != FIRST_STAGE and not same_words and last[other][1].mass >= _MIN_SECOND_SHARE * last[best][1].mass:
+            if (
+                other != FIRST_STAGE
+                and not same_words
+                and last[other][1].mass >= _MIN_SECOND_SHARE * last[best][1].mass
+            ):
                 steps = (*steps, *reversed(tracer.steps(*last[other], goal)))
                 anchors = (best, other)
                 bonus = JOIN_BONUS

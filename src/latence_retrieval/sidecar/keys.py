@@ -98,10 +98,12 @@ class AscendingRows:
         """
         last = self._last.get(table)
         wanted = int if table.is_numbered else bytes
+        measure = int if table.is_numbered else len
+        least, most = (0, MAX_NUMBER) if table.is_numbered else (1, MAX_KEY_BYTES)
         for key, value in rows:
             if type(key) is not wanted:
                 require_kind(table, (key,))
-            if not is_storable(key):
+            if not least <= measure(key) <= most:  # type: ignore[arg-type]  # as the line above saw to
                 bounds = f"0 to {MAX_NUMBER}" if table.is_numbered else f"1 to {MAX_KEY_BYTES} bytes"
                 raise ValueError(f"table {table.name}: key {key!r} is out of range; keys are {bounds}")
             if last is not None and key <= last:  # type: ignore[operator]  # one kind per table

@@ -6,7 +6,13 @@ import re
 
 __all__ = ["sentence_spans"]
 
-_BOUNDARY = re.compile(r"(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+\s++(?=[\"'\u201c\u2018(\[]*[^\W_a-z])|[\u3002\uff01\uff1f]+|\n\s*\n")
+# Each boundary begins with one of a set of characters, so that the engine skips all others.
+_BOUNDARY = re.compile(
+    r"[.!?\u2026\u3002\uff01\uff1f\n](?:"
+    r"(?<=[.!?\u2026])(?<![.!?\u2026]{2})[.!?\u2026]*+[\"'\u201d\u2019)\]]*+\s++(?=[\"'\u201c\u2018(\[]*[^\W_a-z])"
+    r"|(?<=[\u3002\uff01\uff1f])[\u3002\uff01\uff1f]*"
+    r"|(?<=\n)\s*\n)"
+)
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Mt|Jr|Sr|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Gov|Sen|Rep|No|Nr|Vol|Fig|vs|cf|ca|c"
     r"|approx|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|e\.g|i\.e|U\.S|U\.K))$"

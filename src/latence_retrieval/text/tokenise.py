@@ -8,8 +8,10 @@ company, so that `AX100` and `AX-100` are the same two tokens. A possessive `'s`
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple, cast
 
 from latence_retrieval.text.normalise import fold
 
@@ -23,6 +25,8 @@ class Token(NamedTuple):
     start: int
     end: int
 
+
+_token = cast("Callable[[tuple[str, int, int]], Token]", partial(tuple.__new__, Token))  # thrice as quick
 
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -42,7 +46,9 @@ _SCAN = re.compile(
     rf"|(?P<word>(?:{_LETTER}|\d)+(?:[{_APOSTROPHE}](?:{_LETTER}|\d)+)*)"
     rf"|(?P<and>[&＆])"  # noqa: RUF001 - the full-width ampersand is meant
 )
-_ASCII_SCAN = re.compile(r"[A-Za-z](?:\+\+|#)(?!\w)|[A-Za-z]+(?:['`][A-Za-z]+)*(?![A-Za-z0-9'`])|[A-Za-z0-9]+(?:['`][A-Za-z0-9]+)*|&")
+_ASCII_SCAN = re.compile(
+    r"[A-Za-z](?:\+\+|#)(?!\w)|[A-Za-z]+(?:['`][A-Za-z]+)*(?![A-Za-z0-9'`])|[A-Za-z0-9]+(?:['`][A-Za-z0-9]+)*|&"
+)
 _PIECES = re.compile(rf"{_LETTER}+|\d+")
 _FORMS = re.compile(rf"{_CHARACTER}|{_LETTER}+|\d+")
 _APOSTROPHES = re.compile(f"[{_APOSTROPHE}]")
@@ -57,26 +63,28 @@ def tokenise(text: str) -> list[Token]:
     """
     tokens: list[Token] = []
     if text.isascii():
-        for match in _ASCII_SCAN.finditer(text):
-            word = match.group()
-            start = match.start()
+        append = tokens.append
+        for match in _ASCII_SCAN.finditer(text.lower()):
+            word = match[0]
             if word.isalpha():
-                tokens.append(Token(word.lower(), start, match.end()))
+                append(_token((word, *match.span())))
             elif word == "&":
-                tokens.append(Token("and", start, start + 1))
+                append(Token("and", *match.span()))
             elif word[-1] in "+#":
-                tokens.append(Token(word.lower(), start, match.end()))
+                append(Token(word, *match.span()))
             else:
-                _add_word(tokens, word, start)
+                _add_word(tokens, word, match.start())
     else:
         for match in _SCAN.finditer(text):
             kind = match.lastgroup
             if kind == "word":
                 _add_word(tokens, match.group(), match.start())
             else:
-                forms = ("and",) if kind == "and" else (match.group().lower(),) if kind == "code" else _forms(match.group())
+                forms = (
+                    ("and",) if kind == "and" else (match.group().lower(),) if kind == "code" else _forms(match.group())
+                )
                 tokens.extend(Token(form, match.start(), match.end()) for form in forms)
-    return _join_initials(text, tokens) if len(tokens) > 1 else tokens
+    return _join_initials(text, tokens) if _may_hold_initials(tokens) else tokens
 
 
 def is_spaceless(form: str) -> bool:
@@ -114,6 +122,12 @@ def _forms(piece: str) -> Sequence[str]:
     if folded.isalpha() and folded.isascii():
         return (folded,)
     return _FORMS.findall(folded)
+
+
+def _may_hold_initials(tokens: Sequence[Token]) -> bool:
+    """Return whether any two neighbours are single characters: without, there is nothing to join."""
+    singles = [at for at, token in enumerate(tokens) if len(token[0]) == 1]
+    return len(singles) > 1 and any(right - left == 1 for left, right in pairwise(singles))
 
 
 def _join_initials(text: str, tokens: list[Token]) -> list[Token]:

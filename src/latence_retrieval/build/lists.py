@@ -1,0 +1,88 @@
+"""Lists of numbers by key, grown in input order and read back by key, in bounded memory.
+
+Cheaper than sorting one row a number (`spill.SpillSorter`) where the numbers of a key come in the order in which they
+are wanted: a million postings of twenty thousand words are twenty thousand rows to sort.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from latence_retrieval.build.spill import SpillSorter
+from latence_retrieval.sidecar.codec import named_key
+
+__all__ = ["SpilledLists"]
+
+_KEY_BYTES = 300  # a text, an array and a dictionary slot in CPython
+_NUMBER_BYTES = 9  # with the array's room to grow
+_RUN_BYTES = 4  # of a run's number, which keeps a key's parts in order
+
+
+class SpilledLists:
+    """Collects numbers under names; yields (key, numbers) by ascending key, the numbers in the order of adding.
+
+    Use as a context manager. Memory stays near `max_memory_bytes`.
+    """
+
+    def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
+        self._lists: dict[str, array[int]] = {}
+        self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
+        self._held_bytes = 0
+        self._runs = 0
+        self._sorter = SpillSorter(directory, max_memory_bytes=self._max_memory_bytes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def add(self, items: Iterable[tuple[str, int]]) -> None:
+        """Append a number (below 2**64) to the list of each name."""
+        lists = self._lists
+        held = 0
+        for name, number in items:
+            known = lists.get(name)
+            if known is None:
+                lists[name] = array("Q", (number,))
+                held += _KEY_BYTES + len(name)
+            else:
+                known.append(number)
+                held += _NUMBER_BYTES
+        self._held_bytes += held
+        if self._held_bytes > self._max_memory_bytes:
+            self._spill()
+
+    def __iter__(self) -> Iterator[tuple[bytes, array[int]]]:
+        """Yield every list, keyed by `named_key`; may be asked once."""
+        if not self._runs:
+            keyed = {named_key(name): numbers for name, numbers in self._lists.items()}
+            return ((key, keyed[key]) for key in sorted(keyed))
+        self._spill()
+        return self._merged()
+
+    def close(self) -> None:
+        """Drop the lists and remove the runs."""
+        self._lists.clear()
+        self._sorter.close()
+
+    def _merged(self) -> Iterator[tuple[bytes, array[int]]]:
+        for key, rows in groupby(self._sorter, key=lambda row: row[0]):
+            numbers: array[int] = array("Q")
+            for _, value in rows:
+                numbers.frombytes(value[_RUN_BYTES:])
+            yield key, numbers
+
+    def _spill(self) -> None:
+        run = self._runs.to_bytes(_RUN_BYTES, "big")
+        self._sorter.add_all((named_key(name), run + numbers.tobytes()) for name, numbers in self._lists.items())
+        self._runs += 1
+        self._lists.clear()
+        self._held_bytes = 0
