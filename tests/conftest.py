@@ -66,9 +66,27 @@ CHUNKS: list[dict[str, Any]] = [
     {"id": "c-noise-2", "title": "Cooking", "text": "Boil the roots, then add salt and herbs."},
 ]
 FACTS: list[dict[str, Any]] = [
-    {"id": "f-cast", "relation": "cast_by", "members": ["part:ax100", "org:velden"], "chunk": "c-spindle", "confidence": 0.9},
-    {"id": "f-owned", "relation": "owned_by", "members": ["org:velden", "org:orrin"], "chunk": "c-velden", "confidence": 0.95},
-    {"id": "f-led", "relation": "led_by", "members": ["org:orrin", "person:ada"], "chunk": "c-orrin", "confidence": 0.8},
+    {
+        "id": "f-cast",
+        "relation": "cast_by",
+        "members": ["part:ax100", "org:velden"],
+        "chunk": "c-spindle",
+        "confidence": 0.9,
+    },
+    {
+        "id": "f-owned",
+        "relation": "owned_by",
+        "members": ["org:velden", "org:orrin"],
+        "chunk": "c-velden",
+        "confidence": 0.95,
+    },
+    {
+        "id": "f-led",
+        "relation": "led_by",
+        "members": ["org:orrin", "person:ada"],
+        "chunk": "c-orrin",
+        "confidence": 0.8,
+    },
 ]
 
 
@@ -97,7 +115,9 @@ def hashed_vector(text: str, dimension: int = 16) -> list[float]:
     return [value / norm for value in total] if norm else total
 
 
-def with_vectors(records: Sequence[Mapping[str, Any]], text_of: Callable[[Mapping[str, Any]], str]) -> list[dict[str, Any]]:
+def with_vectors(
+    records: Sequence[Mapping[str, Any]], text_of: Callable[[Mapping[str, Any]], str]
+) -> list[dict[str, Any]]:
     """Return the records with an inline vector each."""
     return [{**record, "vector": hashed_vector(text_of(record))} for record in records]
 
@@ -146,7 +166,8 @@ def build_sample(target: Path, *, chunks: Sequence[Mapping[str, Any]] | None = N
     report = build_sidecar(
         target,
         chunks=with_vectors(records, lambda chunk: f"{chunk['title']} {chunk['text']}"),
-        entities=options.pop("entities", None) or with_vectors(read_lines("entities.jsonl"), lambda entity: entity["name"]),
+        entities=options.pop("entities", None)
+        or with_vectors(read_lines("entities.jsonl"), lambda entity: entity["name"]),
         facts=SAMPLE / "facts.jsonl",
         relations=SAMPLE / "relations.jsonl",
         embedding_model="hashed-16",

@@ -167,9 +167,7 @@ class BrokenPluginError(PluginError):
 class MissingExtraError(PluginError, ImportError):
     """An optional dependency is not installed; the message is the install line."""
 
-    def __init__(
-        self, extra: str, *, package: str, purpose: str, distribution: str = "latence-retrieval"
-    ) -> None:
+    def __init__(self, extra: str, *, package: str, purpose: str, distribution: str = "latence-retrieval") -> None:
         self.extra = extra
         self.package = package
         self.purpose = purpose

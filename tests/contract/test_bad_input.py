@@ -138,7 +138,9 @@ def test_an_embedding_of_another_dimension_is_refused(small_vectors: Path, lengt
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("fixture", ["small", "small_vectors"])
-def test_an_embedding_with_nan_or_infinity_is_refused(request: pytest.FixtureRequest, fixture: str, value: float) -> None:
+def test_an_embedding_with_nan_or_infinity_is_refused(
+    request: pytest.FixtureRequest, fixture: str, value: float
+) -> None:
     with pytest.raises(InvalidInputError, match="embedding"):
         retrieve_evidence(QUESTION, sidecar=request.getfixturevalue(fixture), embedding=[0.1] * 15 + [value])
 
@@ -180,7 +182,9 @@ def test_an_index_of_another_dimension_is_refused(small: Path, small_vectors: Pa
             )
 
 
-@pytest.mark.parametrize("hits", ["c-ada", [3], [("c-ada",)], [("c-ada", "high")], [("c-ada", math.nan)], [(3, 0.5)], None, 7])
+@pytest.mark.parametrize(
+    "hits", ["c-ada", [3], [("c-ada",)], [("c-ada", "high")], [("c-ada", math.nan)], [(3, 0.5)], None, 7]
+)
 def test_first_stage_hits_of_another_shape_are_refused(small: Path, hits: Any) -> None:
     with pytest.raises(InvalidInputError, match="first_stage"):
         retrieve_evidence(QUESTION, sidecar=small, first_stage=hits)
@@ -310,7 +314,14 @@ def test_lone_surrogates_are_replaced_and_told(small: Path) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["AX-100 Orrin " * 80_000, "x" * 1_000_000, "\u0301" * 1_000_000, "天" * 1_000_000, "A. " * 333_334, "'" * 1_000_000],
+    [
+        "AX-100 Orrin " * 80_000,
+        "x" * 1_000_000,
+        "\u0301" * 1_000_000,
+        "天" * 1_000_000,
+        "A. " * 333_334,
+        "'" * 1_000_000,
+    ],
     ids=["names", "word", "marks", "han", "initials", "quotes"],
 )
 def test_a_query_of_a_million_characters_is_bounded_work(small: Path, query: str) -> None:
@@ -347,7 +358,9 @@ def test_a_missing_snapshot_is_named(tmp_path: Path) -> None:
         opened(tmp_path / "file")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"format": "other"}', b"\xff\xfe\x00", b'{"format": "latence-sidecar"}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"null", b'{"format": "other"}', b"\xff\xfe\x00", b'{"format": "latence-sidecar"}']
+)
 def test_a_foreign_or_truncated_manifest_is_refused(small: Path, tmp_path: Path, content: bytes) -> None:
     path = copied(small, tmp_path / "s")
     (path / MANIFEST).write_bytes(content)
@@ -355,7 +368,15 @@ def test_a_foreign_or_truncated_manifest_is_refused(small: Path, tmp_path: Path,
         opened(path)
 
 
-@pytest.mark.parametrize("changes", [{"format_version": 999}, {"format_version": 0}, {"normaliser_version": 999}, {"format_version": 999, "counts": "new kind"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"format_version": 999},
+        {"format_version": 0},
+        {"normaliser_version": 999},
+        {"format_version": 999, "counts": "new kind"},
+    ],
+)
 def test_another_format_is_refused_with_the_fix(small: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(SidecarVersionError, match=r"upgrade|build the sidecar again"):
         opened(edited(small, tmp_path / "s", **changes))
@@ -412,7 +433,10 @@ def test_another_tenant_or_model_is_refused_whether_open_or_not(small_vectors: P
                 retrieve_evidence(QUESTION, sidecar=sidecar, tenant="other")
             with pytest.raises(SidecarMismatchError, match=r"hashed-16.*other"):
                 retrieve_evidence(QUESTION, sidecar=sidecar, embedding_model="other")
-            assert retrieve_evidence(QUESTION, sidecar=sidecar, tenant="acme", embedding_model="hashed-16").tenant == "acme"
+            assert (
+                retrieve_evidence(QUESTION, sidecar=sidecar, tenant="acme", embedding_model="hashed-16").tenant
+                == "acme"
+            )
 
 
 def test_a_snapshot_without_a_tenant_is_no_tenants(small: Path) -> None:
@@ -484,18 +508,24 @@ def test_a_tier_that_fails_raises_when_strict(small: Path, outcome: Any) -> None
 
 def test_a_tier_that_cannot_run_is_skipped_even_when_strict(small: Path) -> None:
     result = sound(
-        retrieve_evidence(QUESTION, sidecar=small, tiers=(Tier(TierUnavailableError("no model today")), "alias"), strict=True)
+        retrieve_evidence(
+            QUESTION, sidecar=small, tiers=(Tier(TierUnavailableError("no model today")), "alias"), strict=True
+        )
     )
     assert [(record.tier, record.state) for record in result.tiers] == [("third-party", "skipped"), ("alias", "linked")]
 
 
 @pytest.mark.parametrize(
-    "found", [RuntimeError("boom"), None, [(10**6, 0.5)], [("nobody", 0.5)], [(0, math.nan)], [("org:orrin",)]], ids=range(6)
+    "found",
+    [RuntimeError("boom"), None, [(10**6, 0.5)], [("nobody", 0.5)], [(0, math.nan)], [("org:orrin",)]],
+    ids=range(6),
 )
 def test_an_index_that_fails_or_answers_nonsense_links_nothing(small_vectors: Path, found: Any) -> None:
     index = Index(found)
     result = sound(
-        retrieve_evidence("xyzzy", sidecar=small_vectors, embedding=[0.1] * 16, entity_index=index, first_stage=["c-ada"])
+        retrieve_evidence(
+            "xyzzy", sidecar=small_vectors, embedding=[0.1] * 16, entity_index=index, first_stage=["c-ada"]
+        )
     )
     assert result.anchors == ()
     assert result.ranking[0].chunk_id == "c-ada"
@@ -505,12 +535,16 @@ def test_an_index_may_answer_with_ids_or_numbers(small_vectors: Path) -> None:
     numpy = pytest.importorskip("numpy")
     for found in ([("org:orrin", 0.9)], [(0, 0.9)], [(numpy.int64(0), numpy.float32(0.9))]):
         result = sound(
-            retrieve_evidence("xyzzy", sidecar=small_vectors, embedding=[0.1] * 16, entity_index=Index(found), tiers=("ann",))
+            retrieve_evidence(
+                "xyzzy", sidecar=small_vectors, embedding=[0.1] * 16, entity_index=Index(found), tiers=("ann",)
+            )
         )
         assert [anchor.entity_id for anchor in result.anchors] == ["org:orrin"]
 
 
-@pytest.mark.parametrize("scores", [RuntimeError("boom"), "high", {"cast_by": "high"}, {"cast_by": math.nan}], ids=range(4))
+@pytest.mark.parametrize(
+    "scores", [RuntimeError("boom"), "high", {"cast_by": "high"}, {"cast_by": math.nan}], ids=range(4)
+)
 def test_a_relation_signal_that_fails_is_recorded_and_absent(small: Path, scores: Any) -> None:
     result = sound(retrieve_evidence(QUESTION, sidecar=small, relation_signal=Relations(scores)))
     assert "relq" not in result.weights
@@ -526,5 +560,3 @@ def test_a_relation_signal_that_is_absent_is_not_zero(small: Path) -> None:
     assert zero.weights["relq"] > 0.0
     assert sum(absent.weights.values()) == pytest.approx(1.0)
     assert sum(zero.weights.values()) == pytest.approx(1.0)
-
-

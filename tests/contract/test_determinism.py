@@ -41,7 +41,8 @@ def _shared() -> ModuleType:
 shared = _shared()
 
 needs_lmdb = pytest.mark.skipif(
-    "ready" not in {info.state for info in plugins.discover() if info.name == "kv.lmdb"}, reason="the lmdb extra is not installed"
+    "ready" not in {info.state for info in plugins.discover() if info.name == "kv.lmdb"},
+    reason="the lmdb extra is not installed",
 )
 
 
@@ -145,7 +146,9 @@ def test_sqlite_and_lmdb_answer_alike_on_real_questions(evaluation_data: Path, t
     ]
     for at in range(0, len(questions), 80):
         embedding = query_rows[at].astype(float).tolist()
-        left, right = (retrieve_evidence(questions[at], sidecar=path, embedding=embedding).model_dump_json() for path in paths)
+        left, right = (
+            retrieve_evidence(questions[at], sidecar=path, embedding=embedding).model_dump_json() for path in paths
+        )
         assert left == right
 
 
@@ -159,7 +162,9 @@ def test_threads_answer_as_one_does(
     order = [at % len(asked) for at in range(8 * calls_each)]
     with Sidecar.open(path) as kept, ThreadPoolExecutor(8) as pool:
         for sidecar in (str(path), kept):
-            found = pool.map(lambda at, one=sidecar: retrieve_evidence(**{**asked[at], "sidecar": one}).model_dump_json(), order)
+            found = pool.map(
+                lambda at, one=sidecar: retrieve_evidence(**{**asked[at], "sidecar": one}).model_dump_json(), order
+            )
             assert list(found) == [expected[at] for at in order]
 
 
@@ -176,7 +181,10 @@ def told(result: Any) -> Any:
     """
     return (
         [chunk.chunk_id for chunk in result.ranking],
-        [(anchor.entity_id, round(anchor.weight, 9), [other.entity_id for other in anchor.passed_over]) for anchor in result.anchors],
+        [
+            (anchor.entity_id, round(anchor.weight, 9), [other.entity_id for other in anchor.passed_over])
+            for anchor in result.anchors
+        ],
         [selected.chunk.id for selected in result.selection.chunks],
     )
 

@@ -19,7 +19,9 @@ TEXTS = st.text(max_size=40) | st.text(
     st.sampled_from(list("abzABZ019 .,-'&+#/()\u2019\u00e9\u0301\u00dfıİøŁ天あア゙กขา\u200b\u00adﬁＡ１Σσς")), max_size=24
 )
 ASCII = st.text(st.characters(max_codepoint=127), max_size=40)
-LATIN = st.lists(st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyzáàâäéèêëíóôöúüñç"), min_size=2, max_size=6), max_size=4).map(" ".join)
+LATIN = st.lists(
+    st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyzáàâäéèêëíóôöúüñç"), min_size=2, max_size=6), max_size=4
+).map(" ".join)
 """Words of two letters and more: single capitals are initials."""
 
 
@@ -138,21 +140,40 @@ def test_these_are_one_name(forms: tuple[str, ...]) -> None:
     assert len({normalise(form) for form in forms}) == 1, [normalise(form) for form in forms]
 
 
-@pytest.mark.parametrize(("left", "right"), [("C", "C++"), ("C#", "C"), ("AX-100", "AX-101"), ("ガス", "カス"), ("नि", "न"), ("Mark", "Marc")])
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("C", "C++"), ("C#", "C"), ("AX-100", "AX-101"), ("ガス", "カス"), ("नि", "न"), ("Mark", "Marc")],
+)
 def test_these_are_two_names(left: str, right: str) -> None:
     assert normalise(left) != normalise(right)
 
 
 @pytest.mark.parametrize(
     ("name", "head"),
-    [("The Zone (2017 film)", "The Zone"), ("(only)", "(only)"), ("A（都市）", "A"), ("A (b) c", "A (b) c"), ("A (b) (c)", "A (b)")],
+    [
+        ("The Zone (2017 film)", "The Zone"),
+        ("(only)", "(only)"),
+        ("A（都市）", "A"),
+        ("A (b) c", "A (b) c"),
+        ("A (b) (c)", "A (b)"),
+    ],
 )
 def test_a_disambiguator_is_cut_if_anything_is_left(name: str, head: str) -> None:
     assert strip_disambiguator(name) == head
 
 
 def test_no_text_takes_long() -> None:
-    for text in ("a'" * 50_000, "'" * 100_000, "A. " * 10_000, "\u0301" * 30_000, "天" * 10_000, "(" * 50_000, " " * 20_000 + "x", "." * 20_000, ".) " * 9_000):
+    for text in (
+        "a'" * 50_000,
+        "'" * 100_000,
+        "A. " * 10_000,
+        "\u0301" * 30_000,
+        "天" * 10_000,
+        "(" * 50_000,
+        " " * 20_000 + "x",
+        "." * 20_000,
+        ".) " * 9_000,
+    ):
         tokenise_module.tokenise(text)
         strip_disambiguator(text)
         sentence_spans(text)

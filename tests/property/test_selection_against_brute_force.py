@@ -35,7 +35,9 @@ OBJECTIVES = st.builds(
 )
 
 
-def value_of(places: tuple[int, ...], items: list[Item], chains: list[frozenset[int]], objective: SelectionSettings) -> float:
+def value_of(
+    places: tuple[int, ...], items: list[Item], chains: list[frozenset[int]], objective: SelectionSettings
+) -> float:
     """The objective as the module's docstring states it, with nothing shared with its code."""
     total = 0.0
     for at, place in enumerate(places):
@@ -113,12 +115,14 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map("
 @pytest.mark.parametrize("name", COUNTERS)
 @settings(max_examples=25)
 @given(texts=TEXTS, budget=st.integers(1, 120), worths=st.lists(st.floats(0.0, 2.0), min_size=6, max_size=6))
-def test_the_budget_holds_whatever_the_counter_says(name: str, texts: list[str], budget: int, worths: list[float]) -> None:
+def test_the_budget_holds_whatever_the_counter_says(
+    name: str, texts: list[str], budget: int, worths: list[float]
+) -> None:
     count = COUNTERS[name]
-    candidates = [
-        Candidate(Chunk(id=f"c{n}", text=text), 0.5, worths[n], ("because",)) for n, text in enumerate(texts)
-    ]
-    selection, dropped = pack(candidates, [frozenset({0, len(texts) - 1})], budget_tokens=budget, count=count, settings=SelectionSettings())
+    candidates = [Candidate(Chunk(id=f"c{n}", text=text), 0.5, worths[n], ("because",)) for n, text in enumerate(texts)]
+    selection, dropped = pack(
+        candidates, [frozenset({0, len(texts) - 1})], budget_tokens=budget, count=count, settings=SelectionSettings()
+    )
     assert selection.tokens <= selection.budget_tokens == budget
     packed = packed_text([selected.chunk for selected in selection.chunks])
     assert selection.tokens == (count(packed) if packed else 0)
@@ -136,7 +140,9 @@ def test_the_bound_holds_for_passages_that_keep_the_budget_one_by_one(name: str,
     count = COUNTERS[name]
     chunks = [Chunk(id=f"c{n}", text=text) for n, text in enumerate(texts)]
     objective = SelectionSettings(redundancy=0.0)
-    selection, _ = pack([Candidate(chunk, 0.5, 1.0, ()) for chunk in chunks], [], budget_tokens=budget, count=count, settings=objective)
+    selection, _ = pack(
+        [Candidate(chunk, 0.5, 1.0, ()) for chunk in chunks], [], budget_tokens=budget, count=count, settings=objective
+    )
     alone = [count(packed_block(place + 1, chunk)) for place, chunk in enumerate(chunks)]
     best = max(
         size

@@ -38,7 +38,9 @@ def test_the_default_weights_cover_every_signal() -> None:
 
 @given(st.sampled_from(SUBSETS), WEIGHTS, st.lists(st.floats(-1.0, 2.0), min_size=3, max_size=3))
 @settings(max_examples=100)
-def test_utilities_are_the_weighted_mean_of_what_is_present(present: set[Signal], weights: dict[Signal, float], values: list[float]) -> None:
+def test_utilities_are_the_weighted_mean_of_what_is_present(
+    present: set[Signal], weights: dict[Signal, float], values: list[float]
+) -> None:
     chunks = [5, 3, 9]
     signals = {signal: (lambda asked: list(values)) if signal in present else None for signal in Signal}
     utilities = weigh(chunks, signals, weights)
@@ -79,7 +81,9 @@ def test_relative_values_lie_between_zero_and_one_and_keep_the_order(values: dic
     st.integers(0, 6),
 )
 @settings(max_examples=100)
-def test_covering_order_is_the_naive_greedy_choice(scores: list[float], held: list[set[str]], coverage: float, depth: int) -> None:
+def test_covering_order_is_the_naive_greedy_choice(
+    scores: list[float], held: list[set[str]], coverage: float, depth: int
+) -> None:
     idf = {"a": 1.0, "b": 2.0, "c": 0.5, "d": 4.0}
     ordered = sorted(range(len(scores)), key=lambda chunk: (-scores[chunk], chunk))
     found = covering_order(

@@ -49,7 +49,11 @@ class DenseGraph:
 
     def members(self, chunks: Sequence[int]) -> list[list[Member]]:
         return [
-            [Member(entity, weight, 0, False) for entity, weight in self.members_of.get(chunk, []) if entity not in self.anchors]
+            [
+                Member(entity, weight, 0, False)
+                for entity, weight in self.members_of.get(chunk, [])
+                if entity not in self.anchors
+            ]
             for chunk in chunks
         ]
 
@@ -92,7 +96,9 @@ class Exact:
     facts: dict[int, float] = field(default_factory=lambda: defaultdict(float))
 
 
-def exact_walk(graph: DenseGraph, restart: Mapping[int, float], seeds: Mapping[int, float], settings: WalkSettings) -> Exact:
+def exact_walk(
+    graph: DenseGraph, restart: Mapping[int, float], seeds: Mapping[int, float], settings: WalkSettings
+) -> Exact:
     """Multiply the mass by the dense transition matrix, round after round, and add up what came where."""
     to_chunks, to_entities = _matrices(graph, settings)
     exact = Exact()

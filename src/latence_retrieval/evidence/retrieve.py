@@ -108,7 +108,9 @@ def retrieve_evidence(
             view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
         )
         lexical_best = lexical.best(settings.lexical_candidates)
-        stage = take_first_stage(view, hits, lexical_best, share=_first_stage_share(entered, settings.walk), settings=settings)
+        stage = take_first_stage(
+            view, hits, lexical_best, share=_first_stage_share(entered, settings.walk), settings=settings
+        )
         walk = push(view, _less(entered, sum(stage.mass.values())), stage.mass, settings.walk)
         ranked = rank_chunks(
             view,

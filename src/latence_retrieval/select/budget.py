@@ -146,7 +146,9 @@ class _Job:
             if len(rest) > 1 and rest <= available:
                 cost = sum(items[place].tokens for place in rest)
                 if cost <= left:
-                    gain = sum(items[place].worth * (1 - settings.redundancy * overlap[place]) for place in sorted(rest))
+                    gain = sum(
+                        items[place].worth * (1 - settings.redundancy * overlap[place]) for place in sorted(rest)
+                    )
                     gain += settings.completion_bonus * sum(other <= rest for other in missing)
                     ratio = gain / max(1, cost)
                     if ratio > best_ratio:

@@ -28,7 +28,8 @@ FACT = {"relation": "near", "members": ["e1", "e2"], "chunk": "c1"}
 def lines(path: Path, *records: Any) -> Path:
     """Write JSON Lines; text is written as it stands."""
     path.write_text(
-        "".join((record if isinstance(record, str) else json.dumps(record)) + "\n" for record in records), encoding="utf-8"
+        "".join((record if isinstance(record, str) else json.dumps(record)) + "\n" for record in records),
+        encoding="utf-8",
     )
     return path
 
@@ -57,7 +58,10 @@ BAD_LINES = [
     ('{"id": "x", "text": "t", "name": ["n"], "about": "all"}', "name|about"),
     ('{"id": "\\ud800", "text": "t", "name": "n"}', "surrogate|JSON|unicode"),
     ('{"id": "x", "text": "t", "name": "n", "metadata": {"a": NaN}, "properties": {"a": NaN}}', "metadata|properties"),
-    ('{"id": "x", "text": "t", "name": "n", "metadata": {"a": null}, "properties": {"a": null}}', "metadata|properties"),
+    (
+        '{"id": "x", "text": "t", "name": "n", "metadata": {"a": null}, "properties": {"a": null}}',
+        "metadata|properties",
+    ),
     ('{"id": "x", "text": "t", "name": "n", "vector": [1.0, NaN]}', "vector|NaN"),
     ('{"id": "x", "text": "t", "name": "n", "vector": [1.0, Infinity]}', "vector|NaN"),
     ('{"id": "x", "text": "t", "name": "n", "vector": ["a", "b"]}', "vector"),
@@ -69,7 +73,9 @@ BAD_LINES = [
 
 @pytest.mark.parametrize(("bad", "problem"), BAD_LINES, ids=range(len(BAD_LINES)))
 @pytest.mark.parametrize("kind", ["chunks", "entities"])
-def test_a_bad_line_is_named_by_file_and_number(tmp_path: Path, target: Path, kind: str, bad: str, problem: str) -> None:
+def test_a_bad_line_is_named_by_file_and_number(
+    tmp_path: Path, target: Path, kind: str, bad: str, problem: str
+) -> None:
     good = {**(CHUNK if kind == "chunks" else ENTITY), "vector": [0.6, 0.8]}
     path = lines(tmp_path / f"{kind}.jsonl", good, "", bad)
     sources: dict[str, Any] = {"chunks": [CHUNK], kind: path}
@@ -143,7 +149,9 @@ VECTORS = [[1.0, 0.0], [0.0, 1.0]]
     ],
     ids=range(14),
 )
-def test_vectors_that_do_not_fit_are_named(target: Path, argument: str, rows: Any, error: type[Exception], problem: str) -> None:
+def test_vectors_that_do_not_fit_are_named(
+    target: Path, argument: str, rows: Any, error: type[Exception], problem: str
+) -> None:
     chunks = [{"id": "c1", "title": "One", "text": "t"}, {"id": "c2", "title": "Two", "text": "t"}]
     relations = [{"label": "near"}, {"label": "far"}]
     with pytest.raises(error, match=problem):
@@ -154,7 +162,9 @@ def test_vectors_that_do_not_fit_are_named(target: Path, argument: str, rows: An
 
 def test_vectors_of_two_dimensions_are_refused(target: Path) -> None:
     with pytest.raises(DimensionMismatchError, match="dimension"):
-        build_sidecar(target, chunks=[CHUNK], entities=[ENTITY], chunk_vectors=[[1.0, 0.0]], entity_vectors=[[1.0, 0.0, 0.0]])
+        build_sidecar(
+            target, chunks=[CHUNK], entities=[ENTITY], chunk_vectors=[[1.0, 0.0]], entity_vectors=[[1.0, 0.0, 0.0]]
+        )
 
 
 @pytest.mark.parametrize("argument", ["chunks", "entities", "facts", "relations"])
@@ -181,7 +191,9 @@ def test_a_byte_that_is_no_text_is_named(tmp_path: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"analyser": "klingon"}, {"max_memory_mb": 1}, {"backend": "papyrus"}, {"chunks": 7}, {"chunk_vectors": "no.npy"}], ids=range(5)
+    "options",
+    [{"analyser": "klingon"}, {"max_memory_mb": 1}, {"backend": "papyrus"}, {"chunks": 7}, {"chunk_vectors": "no.npy"}],
+    ids=range(5),
 )
 def test_options_that_cannot_be_used_are_refused(target: Path, options: dict[str, Any]) -> None:
     with pytest.raises(LatenceRetrievalError):

@@ -102,8 +102,13 @@ def test_homonyms_without_vectors_are_all_linked_unless_there_are_many(tmp_path:
 
 
 def test_homonyms_with_vectors_are_told_apart_by_the_passage(tmp_path: Path) -> None:
-    entities = [{"id": "lamp", "name": "Lumen", "vector": [1.0, 0.0]}, {"id": "city", "name": "Lumen", "vector": [0.0, 1.0]}]
-    found = linked(tmp_path, entities, ["So bright, Lumen.", "So large, Lumen."], chunk_vectors=[[0.9, 0.1], [0.1, 0.9]])
+    entities = [
+        {"id": "lamp", "name": "Lumen", "vector": [1.0, 0.0]},
+        {"id": "city", "name": "Lumen", "vector": [0.0, 1.0]},
+    ]
+    found = linked(
+        tmp_path, entities, ["So bright, Lumen.", "So large, Lumen."], chunk_vectors=[[0.9, 0.1], [0.1, 0.9]]
+    )
     assert found == [{"lamp"}, {"city"}]
 
 
@@ -115,7 +120,11 @@ def test_a_homonym_of_the_passages_own_subject_is_not_linked(tmp_path: Path) -> 
 
 
 def test_masks_tell_the_sentences_that_name_an_entity(tmp_path: Path) -> None:
-    text = "Here comes Orrin today. Nobody saw Velden there. It was Orrin. " + "Rain fell again. " * 40 + "Then Brack closed."
+    text = (
+        "Here comes Orrin today. Nobody saw Velden there. It was Orrin. "
+        + "Rain fell again. " * 40
+        + "Then Brack closed."
+    )
     entities = [{"id": name, "name": name} for name in ("Orrin", "Velden", "Brack")]
     path = build_sidecar(tmp_path / "s", chunks=[{"id": "c", "text": text}], entities=entities).path
     assert entities_of(path, 1)[0] == {
@@ -133,7 +142,12 @@ def test_discovered_phrases_recur_and_are_marked(tmp_path: Path) -> None:
         "Trouble again in a Brack pub.",
     ]
     found = linked(tmp_path, one("Orrin"), texts, discover=True)
-    assert found == [{"phrase:grey heron society"}, {"phrase:grey heron society", "phrase:brack"}, {"phrase:brack"}, {"phrase:brack"}]
+    assert found == [
+        {"phrase:grey heron society"},
+        {"phrase:grey heron society", "phrase:brack"},
+        {"phrase:brack"},
+        {"phrase:brack"},
+    ]
     with Sidecar.open(tmp_path / "sidecar") as sidecar:
         number = sidecar.entity_numbers(["phrase:brack"])[0]
         assert sidecar.entities([number])[0].discovered  # type: ignore[list-item]
@@ -157,7 +171,9 @@ def test_a_property_called_discovered_marks_nothing(tmp_path: Path) -> None:
         {"id": "a", "name": "Ada Morrow", "properties": {"discovered": True}},
         {"id": "b", "name": "Brack", "description": '"discovered":true'},
     ]
-    path = build_sidecar(tmp_path / "s", chunks=[{"id": "c", "text": "There Ada Morrow met Brack."}], entities=entities).path
+    path = build_sidecar(
+        tmp_path / "s", chunks=[{"id": "c", "text": "There Ada Morrow met Brack."}], entities=entities
+    ).path
     with Sidecar.open(path) as sidecar:
         links = sidecar.links([0])[0]
         assert links is not None
@@ -178,7 +194,12 @@ def test_titles_become_entities_once_each(tmp_path: Path) -> None:
     path = build_sidecar(
         tmp_path / "s", chunks=chunks, entities=[{"id": "o", "name": "Orrin"}], titles_as_entities=True
     ).path
-    assert [set(found) for found in entities_of(path, 4)] == [{"title:Brack"}, {"title:Brack"}, {"o", "title:Brack"}, set()]
+    assert [set(found) for found in entities_of(path, 4)] == [
+        {"title:Brack"},
+        {"title:Brack"},
+        {"o", "title:Brack"},
+        set(),
+    ]
 
 
 # The graph
@@ -186,8 +207,18 @@ def test_titles_become_entities_once_each(tmp_path: Path) -> None:
 
 def test_a_fact_of_many_members_stands_with_each_of_them(tmp_path: Path) -> None:
     entities = [{"id": f"e{n}", "name": f"Thing number {n}"} for n in range(5)]
-    facts = [{"id": "f", "relation": "meets", "members": [f"e{n}" for n in (0, 1, 2, 3, 1)], "chunk": "c", "confidence": 0.25}]
-    path = build_sidecar(tmp_path / "s", chunks=[{"id": "c", "text": "They meet."}], entities=entities, facts=facts).path
+    facts = [
+        {
+            "id": "f",
+            "relation": "meets",
+            "members": [f"e{n}" for n in (0, 1, 2, 3, 1)],
+            "chunk": "c",
+            "confidence": 0.25,
+        }
+    ]
+    path = build_sidecar(
+        tmp_path / "s", chunks=[{"id": "c", "text": "They meet."}], entities=entities, facts=facts
+    ).path
     verify_sidecar(path)
     with Sidecar.open(path) as sidecar:
         for number in range(4):
@@ -205,8 +236,12 @@ def test_a_fact_of_many_members_stands_with_each_of_them(tmp_path: Path) -> None
 
 def test_a_hub_is_laid_out_in_blocks_of_ascending_strength(tmp_path: Path) -> None:
     count = 2 * EDGES_PER_BLOCK + 7
-    chunks = [{"id": f"c{n}", "text": "We saw Orrin there.", "about": ["e"] if n % 50 == 0 else []} for n in range(count)]
-    facts = [{"relation": "r", "members": ["e", "x"], "chunk": f"c{n}", "confidence": n / count} for n in range(0, count, 9)]
+    chunks = [
+        {"id": f"c{n}", "text": "We saw Orrin there.", "about": ["e"] if n % 50 == 0 else []} for n in range(count)
+    ]
+    facts = [
+        {"relation": "r", "members": ["e", "x"], "chunk": f"c{n}", "confidence": n / count} for n in range(0, count, 9)
+    ]
     entities = [*one("Orrin"), {"id": "x", "name": "Exotic"}]
     path = build_sidecar(tmp_path / "s", chunks=chunks, entities=entities, facts=facts).path
     verify_sidecar(path)
@@ -218,7 +253,12 @@ def test_a_hub_is_laid_out_in_blocks_of_ascending_strength(tmp_path: Path) -> No
         assert [len(block.kinds) for block in blocks][:2] == [EDGES_PER_BLOCK] * 2
         assert {block.degree for block in blocks} == {len(kinds)} == {count + len(facts)}
         assert kinds == sorted(kinds)
-        confidences = [c for block in blocks for c, kind in zip(block.confidences, block.kinds, strict=True) if kind == EdgeKind.FACT]
+        confidences = [
+            c
+            for block in blocks
+            for c, kind in zip(block.confidences, block.kinds, strict=True)
+            if kind == EdgeKind.FACT
+        ]
         assert confidences == sorted(confidences, reverse=True)
     assert retrieve_evidence("Where is Orrin?", sidecar=path).ranking
 
@@ -226,7 +266,9 @@ def test_a_hub_is_laid_out_in_blocks_of_ascending_strength(tmp_path: Path) -> No
 def test_a_fact_with_more_members_than_are_inlined_is_kept_whole_in_its_record(tmp_path: Path) -> None:
     entities = [{"id": f"e{n}", "name": f"Thing number {n}"} for n in range(200)]
     facts = [{"relation": "meets", "members": [f"e{n}" for n in range(200)], "chunk": "c"}]
-    path = build_sidecar(tmp_path / "s", chunks=[{"id": "c", "text": "They meet."}], entities=entities, facts=facts).path
+    path = build_sidecar(
+        tmp_path / "s", chunks=[{"id": "c", "text": "They meet."}], entities=entities, facts=facts
+    ).path
     verify_sidecar(path)
     with Sidecar.open(path) as sidecar:
         assert sidecar.facts([0])[0].members == list(range(200))
@@ -236,7 +278,9 @@ def test_a_fact_with_more_members_than_are_inlined_is_kept_whole_in_its_record(t
 def test_long_names_and_ids_are_found_whole(tmp_path: Path) -> None:
     stem = "wort " * 200
     entities = [{"id": f"{'x' * 600}{n}", "name": f"{stem}{word}"} for n, word in enumerate(("alpha", "beta"))]
-    chunks = [{"id": f"{'y' * 600}{n}", "text": f"Es ist {stem}{word}."} for n, word in enumerate(("alpha", "beta", "gamma"))]
+    chunks = [
+        {"id": f"{'y' * 600}{n}", "text": f"Es ist {stem}{word}."} for n, word in enumerate(("alpha", "beta", "gamma"))
+    ]
     path = build_sidecar(tmp_path / "s", chunks=chunks, entities=entities).path
     verify_sidecar(path)
     with Sidecar.open(path) as sidecar:
@@ -249,7 +293,9 @@ def test_long_names_and_ids_are_found_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", " ", "\x00", "...", "\n\n\n", "。！？", "a" * 100_000, "A. " * 5_000])
 def test_any_text_is_indexed(tmp_path: Path, text: str) -> None:
     chunks = [{"id": "c", "text": text, "title": text[:50] or None}]
-    path = build_sidecar(tmp_path / "s", chunks=chunks, entities=one("Orrin"), titles_as_entities=True, discover=True).path
+    path = build_sidecar(
+        tmp_path / "s", chunks=chunks, entities=one("Orrin"), titles_as_entities=True, discover=True
+    ).path
     verify_sidecar(path)
     with Sidecar.open(path) as sidecar:
         assert sidecar.chunks([0])[0].text == text

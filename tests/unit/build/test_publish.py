@@ -101,7 +101,9 @@ def test_files_gzip_iterables_and_records_give_one_snapshot(base: Any, tmp_path:
     for name, records in (("entities", base.entities), ("chunks", base.chunks), ("facts", base.facts)):
         (tmp_path / f"{name}.jsonl").write_text(as_lines(records), encoding="utf-8")
         (tmp_path / f"{name}.jsonl.gz").write_bytes(gzip.compress(as_lines(records).encode()))
-        (tmp_path / f"{name}.crlf.jsonl").write_bytes(b"\xef\xbb\xbf" + as_lines(records).replace("\n", "\r\n").encode())
+        (tmp_path / f"{name}.crlf.jsonl").write_bytes(
+            b"\xef\xbb\xbf" + as_lines(records).replace("\n", "\r\n").encode()
+        )
     for ending in ("jsonl", "jsonl.gz", "crlf.jsonl"):
         sources = {name: tmp_path / f"{name}.{ending}" for name in ("entities", "chunks", "facts")}
         ids[ending] = build_sidecar(tmp_path / ending, **sources).manifest.snapshot_id

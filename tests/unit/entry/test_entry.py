@@ -14,7 +14,9 @@ from latence_retrieval.ports.entry_tier import EntryRequest, Link, Span, TierOut
 from latence_retrieval.settings import EntrySettings
 
 
-def published(tmp_path: Path, entities: list[dict[str, Any]], texts: Sequence[str] = ("nothing here",), **options: Any) -> Path:
+def published(
+    tmp_path: Path, entities: list[dict[str, Any]], texts: Sequence[str] = ("nothing here",), **options: Any
+) -> Path:
     chunks = [{"id": f"c{n}", "text": text} for n, text in enumerate(texts)]
     return build_sidecar(tmp_path / "sidecar", chunks=chunks, entities=entities, **options).path
 
@@ -160,7 +162,9 @@ def test_recognised_spans_go_through_the_alias_table(small: Path) -> None:
     assert {anchor.entity_id for anchor in result.anchors} == {"city:lumen", "lamp:lumen"}
     assert all((anchor.start, anchor.end, anchor.tier) == (9, 14, "ner") for anchor in result.anchors)
     (record,) = result.tiers
-    assert [(span.text, span.start, span.end, span.label) for span in record.unlinked] == [("Nobody Atall", 27, 39, "thing")]
+    assert [(span.text, span.start, span.end, span.label) for span in record.unlinked] == [
+        ("Nobody Atall", 27, 39, "thing")
+    ]
 
 
 def test_a_tier_sees_the_query_and_the_snapshots_own_look_ups(small_vectors: Path) -> None:

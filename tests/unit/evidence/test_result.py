@@ -55,7 +55,9 @@ def chunk_entities(sample: Path) -> dict[str, set[str]]:
         chunks = sidecar.chunks(range(sidecar.manifest.counts.chunks))
         links = sidecar.links(range(len(chunks)))
         return {
-            chunk.id: set() if one is None else {entity.id for entity in sidecar.entities([n >> 1 for n in one.entities])}
+            chunk.id: set()
+            if one is None
+            else {entity.id for entity in sidecar.entities([n >> 1 for n in one.entities])}
             for chunk, one in zip(chunks, links, strict=True)
         }
 

@@ -19,17 +19,27 @@ def words(text: str) -> int:
 
 def test_a_chain_is_completed_where_its_bonus_is_worth_more_than_a_better_passage() -> None:
     given = candidates("one alpha", "two beta", "three gamma", worths=(1.0, 0.9, 0.8))
-    plain, _ = pack(given, [], budget_tokens=6, count=words, settings=SelectionSettings(sharpness=1.0, completion_bonus=0.3))
+    plain, _ = pack(
+        given, [], budget_tokens=6, count=words, settings=SelectionSettings(sharpness=1.0, completion_bonus=0.3)
+    )
     assert [selected.chunk.id for selected in plain.chunks] == ["c0", "c1"]
     chained, _ = pack(
-        given, [frozenset({0, 2})], budget_tokens=6, count=words, settings=SelectionSettings(sharpness=1.0, completion_bonus=0.3)
+        given,
+        [frozenset({0, 2})],
+        budget_tokens=6,
+        count=words,
+        settings=SelectionSettings(sharpness=1.0, completion_bonus=0.3),
     )
     assert [selected.chunk.id for selected in chained.chunks] == ["c0", "c2"]
 
 
 def test_a_repetition_gives_way_to_something_new() -> None:
-    given = candidates("the river bridge stands", "the river bridge stands", "quite another matter here", worths=(1.0, 0.9, 0.8))
-    packed, dropped = pack(given, [], budget_tokens=10, count=words, settings=SelectionSettings(sharpness=1.0, redundancy=0.9))
+    given = candidates(
+        "the river bridge stands", "the river bridge stands", "quite another matter here", worths=(1.0, 0.9, 0.8)
+    )
+    packed, dropped = pack(
+        given, [], budget_tokens=10, count=words, settings=SelectionSettings(sharpness=1.0, redundancy=0.9)
+    )
     assert [selected.chunk.id for selected in packed.chunks] == ["c0", "c2"]
     assert [(item.chunk_id, item.reason) for item in dropped] == [("c1", "repeats a passage that is packed")]
 
@@ -50,13 +60,17 @@ def test_what_the_separator_costs_does_not_make_a_passage_too_large() -> None:
     def count(text: str) -> int:
         return words(text.replace("\n\n", " x y z "))
 
-    packed, others = pack(candidates("w " * 9, "w " * 9), [], budget_tokens=10, count=count, settings=SelectionSettings())
+    packed, others = pack(
+        candidates("w " * 9, "w " * 9), [], budget_tokens=10, count=count, settings=SelectionSettings()
+    )
     assert (packed.tokens, len(others)) == (10, 1)
     assert (others[0].reason, others[0].tokens) == ("repeats a passage that is packed", 10)
 
 
 def test_a_worthless_passage_is_not_packed() -> None:
-    packed, dropped = pack(candidates("a", "b", worths=(1.0, 0.0)), [], budget_tokens=99, count=words, settings=SelectionSettings())
+    packed, dropped = pack(
+        candidates("a", "b", worths=(1.0, 0.0)), [], budget_tokens=99, count=words, settings=SelectionSettings()
+    )
     assert [selected.chunk.id for selected in packed.chunks] == ["c0"]
     assert len(dropped) == 1
 
