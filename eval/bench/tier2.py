@@ -12,12 +12,12 @@ import argparse
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eval.bench.tier2_altered import ALTERATIONS, altered
-from eval.bench.tier2_asking import Asker, MemoTier, minilm, summarise
+from eval.bench.tier2_asking import Asker, MemoTier, MiniLM, summarise
 from eval.bench.tier2_latency import measure_latency
 from eval.bench.tier2_relations import measure_relations
 from eval.config import EvalConfig, default_data_dir
@@ -34,7 +34,7 @@ LABELS = ("entity",)
 """The checkpoint of `train_gliner2` knows this label best; the sets' snapshots have no entity types."""
 
 
-def _configurations(model: str, embed: Callable[[str], list[float]]) -> dict[str, list[Any]]:
+def _configurations(model: str, embed: MiniLM) -> dict[str, list[Any]]:
     seen: dict[Any, Any] = {}
     bare = MemoTier(seen, model=model, labels=LABELS)
     linked = MemoTier(seen, model=model, labels=LABELS, embed=embed)
@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     config = EvalConfig()
-    embed = minilm()
+    embed = MiniLM()
     card = Path(options.gliner2) / "scores.json"
     results: dict[str, Any] = {
         "checkpoint": {

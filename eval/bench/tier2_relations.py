@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from eval.bench.tier2_asking import Asker, MemoSignal, summarise
+from eval.bench.tier2_asking import Asker, MemoSignal, MiniLM, summarise
 from eval.config import EvalConfig
 from eval.data.records import EvalSet, Question
 from eval.graph.linkers import linked_inputs
 from eval.progress import say
 from latence_retrieval.build import build_sidecar
+from latence_retrieval.build.load import MENTIONS
 from latence_retrieval.utility.relation import EmbeddingRelationSignal
 
 __all__ = ["measure_relations"]
@@ -47,7 +47,7 @@ def _evidence_facts(data: EvalSet) -> dict[str, Any]:
 
 
 def measure_relations(
-    data: EvalSet, *, model: str, work: Path, embed: Callable[[str], list[float]], config: EvalConfig, limit: int | None
+    data: EvalSet, *, model: str, work: Path, embed: MiniLM, config: EvalConfig, limit: int | None
 ) -> dict[str, Any]:
     """Build a snapshot with typed facts and relation vectors, and ask it with each signal.
 
@@ -61,7 +61,7 @@ def measure_relations(
         inputs = {**linked_inputs(data, "catalogue"), **_evidence_facts(data)}
         questions = [item for item in data.questions if _in_measured_half(item)]
     questions = questions[:limit]
-    labels = sorted({fact["relation"] for fact in inputs["facts"]})
+    labels = sorted({fact["relation"] for fact in inputs["facts"]} - {MENTIONS})
     say(f"{data.name}: {len(inputs['facts'])} facts, {len(labels)} relations, {len(questions)} questions")
     assert data.vectors is not None
     assert data.vectors.entities is not None
@@ -71,7 +71,7 @@ def measure_relations(
             place,
             replace=True,
             relations=[{"label": label} for label in labels],
-            relation_vectors=[embed(label) for label in labels],
+            relation_vectors=embed.many(labels),
             chunk_vectors=data.vectors.chunks.tolist(),
             title_vectors=data.vectors.entities.tolist(),
             **inputs,

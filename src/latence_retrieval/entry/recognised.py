@@ -33,7 +33,7 @@ MAX_LABELS = 32
 DEFAULT_SPAN_THRESHOLD = 0.5
 """The default of both GLiNER packages."""
 
-DEFAULT_MIN_COSINE = 0.75
+DEFAULT_MIN_COSINE = 0.6
 """Least cosine for a link by vector; adr/0023 has the sweep that it comes from."""
 
 
