@@ -28,7 +28,11 @@ def output_of(program):
 @pytest.mark.parametrize(
     ("guide", "first", "last"),
     [
-        ("retrieve-entities.md", r"Charles Babbage: 0\.0328 semantic=0\.9\d+ lexical=0\.96\d+", "Ada Lovelace by alias: Augusta Ada King"),
+        (
+            "retrieve-entities.md",
+            r"Charles Babbage: 0\.0328 semantic=0\.9\d+ lexical=0\.96\d+",
+            "Ada Lovelace by alias: Augusta Ada King",
+        ),
         ("retrieve-chunks.md", r"notes#0: 0\.0328 semantic=0\.7\d+ lexical=0\.63\d+", "['letters#0']"),
     ],
 )
