@@ -103,13 +103,15 @@ class DenseBlock:
 
     def columns(self) -> Columns:
         """Return all postings."""
-        end = self.start + self.span
-        frequencies = self.value[self.start : end]
+        value, base, span, start = self.value, self.base, self.span, self.start
+        frequencies = value[start : start + span]
         places = [place for place, frequency in enumerate(frequencies) if frequency]
-        base = self.base
-        found = self._with_lengths([(base + place, frequencies[place]) for place in places])
-        numbers, held, lengths = zip(*found, strict=True)
-        return numbers, held, lengths
+        lengths: Sequence[int] = value[start + span : start + 2 * span]
+        if self.wide:
+            high = value[start + 2 * span : start + 3 * span]
+            lengths = [low | more << 8 for low, more in zip(lengths, high, strict=True)]
+        numbers = [base + place for place in places]
+        return numbers, [frequencies[place] for place in places], [lengths[place] for place in places]
 
     def find(self, numbers: Sequence[int]) -> list[tuple[int, int, int]]:
         """Look each number up where it must be."""
@@ -119,14 +121,17 @@ class DenseBlock:
         if numbers and numbers[-1] >= base + self.span:
             numbers = numbers[: bisect_left(numbers, base + self.span)]
         shift = self.start - base
-        return self._with_lengths([(number, frequency) for number in numbers if (frequency := value[number + shift])])
-
-    def _with_lengths(self, found: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-        value, low = self.value, self.start - self.base + self.span
+        low = shift + self.span
         if not self.wide:
-            return [(number, frequency, value[number + low]) for number, frequency in found]
+            return [
+                (number, frequency, value[number + low]) for number in numbers if (frequency := value[number + shift])
+            ]
         high = low + self.span
-        return [(number, frequency, value[number + low] | value[number + high] << 8) for number, frequency in found]
+        return [
+            (number, frequency, value[number + low] | value[number + high] << 8)
+            for number in numbers
+            if (frequency := value[number + shift])
+        ]
 
 
 def encode_block(numbers: Sequence[int], frequencies: Sequence[int], lengths: Sequence[int]) -> bytes:
@@ -143,6 +148,8 @@ def encode_block(numbers: Sequence[int], frequencies: Sequence[int], lengths: Se
         wide = any(planes[2])
         row = _STRUCT.pack(base, span, b"-", b"B", b"H" if wide else b"B")
         return row + b"".join(planes if wide else planes[:2])
+    if numbers[-1] < 1 << 16:
+        base = 0  # the numbers fit as they are, and need no sum when they are read
     columns = [_narrow([number - base for number in numbers]), _narrow(frequencies), _narrow(lengths)]
     codes = [column.typecode.encode() for column in columns]
     return _STRUCT.pack(base, len(numbers), *codes) + b"".join(map(pack_column, columns))
