@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Mapping, Sequence
+from heapq import nlargest
+from itertools import groupby, pairwise
 
-__all__ = ["by_score"]
+__all__ = ["by_score", "heaviest_first"]
+
+
+def heaviest_first(values: Mapping[int, float]) -> list[int]:
+    """Return numbers by value descending, then ascending."""
+    return sorted(sorted(values), key=values.__getitem__, reverse=True)  # reversed sorting keeps equals in order
 
 
 def by_score(
@@ -18,7 +24,13 @@ def by_score(
         ids: gives the ids of numbers; called once, with the numbers whose score is not unique.
         limit: return only so many, the tie at the cut decided by id too.
     """
-    numbers: Iterable[int] = sorted(scores, key=lambda number: (-scores[number], number))
+    if limit is not None and 0 < 2 * limit < len(scores):  # the rest is below them all, and need not be sorted
+        least = nlargest(limit, scores.values())[-1]
+        scores = {number: score for number, score in scores.items() if score >= least}
+    numbers = heaviest_first(scores)
+    reach = numbers if limit is None else numbers[: limit + 1]
+    if all(left != right for left, right in pairwise([scores[number] for number in reach])):
+        return reach[:limit]
     ordered: list[int] = []
     for _, group in groupby(numbers, key=lambda number: scores[number]):
         if limit is not None and len(ordered) >= limit:

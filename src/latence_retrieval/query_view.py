@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from latence_retrieval.results import Work
 from latence_retrieval.settings import WalkSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, IncidenceBlock
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, EdgeKind, IncidenceBlock
 from latence_retrieval.sidecar.read import Sidecar
+
+_MENTION = int(EdgeKind.MENTION)  # comparing with a member of the enum is slow
 
 __all__ = ["Member", "OpenTerms", "QueryView", "QuestionTerms"]
 
@@ -32,6 +34,8 @@ class OpenTerms:
 
     def touching(self, chunks: Iterable[int]) -> set[int]:
         """Return those of `chunks` that hold any of the terms: for the others the overlap is 0."""
+        if not self._rows:
+            return set()
         wanted = set(chunks)
         found: set[int] = set()
         for _, row in self._rows:
@@ -69,12 +73,12 @@ class QuestionTerms(OpenTerms):
     def __init__(
         self,
         terms: Sequence[str],
-        rows: Sequence[Sequence[tuple[int, int]] | None],
+        rows: Sequence[Mapping[int, int] | None],
         *,
         chunks: int,
         explained: Iterable[str],
     ) -> None:
-        self._by_term = {term: dict(pairs) for term, pairs in zip(terms, rows, strict=True) if pairs is not None}
+        self._by_term = {term: row for term, row in zip(terms, rows, strict=True) if row is not None}
         self.weights = {
             term: math.log1p((chunks - len(row) + 0.5) / (len(row) + 0.5)) for term, row in self._by_term.items()
         }
@@ -128,23 +132,21 @@ class QueryView:
         self.dot_products = 0
         self.edges = 0
 
-    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
-        """Return the hyperedges of each entity that are followed, None for those without any.
+    def incidences(self, entities: Sequence[int], *, max_degree: int | None = None) -> list[IncidenceBlock | None]:
+        """Return the hyperedges of each entity that are followed, None for those without any or with too many.
 
         Of an entity's first block all but the mentions, and of those the chunks that hold most of the question's terms,
         up to the limit.
         """
         missing = [entity for entity in dict.fromkeys(entities) if entity not in self._incidence]
         if missing:
-            blocks = self.sidecar.incidences(missing)
+            blocks = self.sidecar.incidences(missing, max_degree=max_degree)
             self._incidence.update(zip(missing, self._trimmed(blocks), strict=True))
         return [self._incidence[entity] for entity in entities]
 
     def _trimmed(self, blocks: Sequence[IncidenceBlock | None]) -> list[IncidenceBlock | None]:
         limit = self._settings.max_mentions
-        crowded = [
-            at for at, block in enumerate(blocks) if block is not None and len(block.kinds) - block.bounds()[1] > limit
-        ]
+        crowded = [at for at, block in enumerate(blocks) if block is not None and block.labels.count(_MENTION) > limit]
         trimmed = list(blocks)
         if crowded:
             held = self.terms.held_weight({chunk for at in crowded if (block := blocks[at]) for chunk in block.chunks})
@@ -237,13 +239,12 @@ def _best_mentions(block: IncidenceBlock, relevance: Mapping[int, float], limit:
     kept = [*range(first), *sorted(mentions[:limit])]
 
     def of(column: Sequence[int]) -> list[int]:
-        return [column[at] for at in kept]
+        return list(map(column.__getitem__, kept))
 
     return block._replace(
         marks=of(block.marks),
         chunks=of(chunks),
-        kinds=of(block.kinds),
-        relations=of(block.relations),
+        labels=of(block.labels),
         confidences=of(block.confidences),
         dots=of(block.dots),
         ends=of(block.ends),

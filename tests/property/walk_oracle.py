@@ -60,8 +60,11 @@ class DenseGraph:
     def degree(self, entity: int) -> int:
         return self.degrees.get(entity, len(self.edges_of.get(entity, [])))
 
-    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
-        return [self._block(entity) for entity in entities]
+    def incidences(self, entities: Sequence[int], *, max_degree: int | None = None) -> list[IncidenceBlock | None]:
+        return [
+            None if max_degree is not None and self.degree(entity) > max_degree else self._block(entity)
+            for entity in entities
+        ]
 
     def _block(self, entity: int) -> IncidenceBlock | None:
         edges = self.edges_of.get(entity)
@@ -77,8 +80,7 @@ class DenseGraph:
             degree=self.degree(entity),
             marks=array("I", [edge.mark for edge in edges]),
             chunks=array("I", [edge.chunk for edge in edges]),
-            kinds=[int(edge.kind) for edge in edges],
-            relations=[1 if edge.kind == EdgeKind.FACT else 0 for edge in edges],
+            labels=[(4 if edge.kind == EdgeKind.FACT else 0) + int(edge.kind) for edge in edges],
             confidences=array("I", [edge.confidence for edge in edges]),
             dots=array("I", bytes(4 * len(edges))),
             ends=array("I", ends),

@@ -82,12 +82,7 @@ def best_chains(paths: Mapping[int, Path], *, max_chains: int) -> dict[int, Path
 
 def _best_path(tracer: _Tracer, goal: int, utility: Mapping[int, float], spans: Mapping[int, object]) -> Path | None:
     """Return the heaviest way to a goal, joined with the heaviest way from another anchor if that is not negligible."""
-    last: dict[int, tuple[int, Witness]] = {}  # by root, the depth and the last hop of its heaviest way
-    for depth, witness in tracer.witnesses(goal):
-        root = tracer.root(depth, witness)
-        known = last.get(root)
-        if known is None or witness.mass > known[1].mass:
-            last[root] = (depth, witness)
+    last = tracer.last_hops(goal)
     if not last:
         return None
     ordered = sorted(last, key=lambda root: (-last[root][1].mass, root))
@@ -119,18 +114,20 @@ class _Tracer:
         self._layers = layers
         asked = frozenset(goals)
         self._witnesses = [layer.witnesses_of(asked.union(layer.spread)) for layer in layers]
-        self._known: dict[tuple[int, int], _Way] = {}
+        self._known: list[dict[int, _Way]] = [{} for _ in layers]
 
-    def witnesses(self, goal: int) -> list[tuple[int, Witness]]:
-        """Return how mass came to a goal, each with the depth of its hop."""
-        return [
-            (depth, witness) for depth, found in enumerate(self._witnesses) if goal in found for witness in found[goal]
-        ]
-
-    def root(self, depth: int, witness: Witness) -> int:
-        """Return the anchor from which the heaviest way to this witness starts; FIRST_STAGE where none does."""
-        entity = witness.entity
-        return entity if depth == 0 or entity == FIRST_STAGE else self._to_entity(depth, entity).root
+    def last_hops(self, goal: int) -> dict[int, tuple[int, Witness]]:
+        """Return by root (an anchor, or FIRST_STAGE) the depth and the last hop of its heaviest way to a goal."""
+        last: dict[int, tuple[int, Witness]] = {}
+        for depth, found in enumerate(self._witnesses):
+            for witness in found.get(goal, ()):
+                root = witness.entity
+                if depth and root != FIRST_STAGE:
+                    root = self._to_entity(depth, root).root
+                known = last.get(root)
+                if known is None or witness[0] > known[1][0]:  # their masses
+                    last[root] = (depth, witness)
+        return last
 
     def steps(self, depth: int, witness: Witness, chunk: int) -> tuple[Step, ...]:
         """Return the way that ends with this witness."""
@@ -142,7 +139,7 @@ class _Tracer:
     def _to_entity(self, depth: int, entity: int) -> _Way:
         if depth == 0:
             return _Way((), entity)
-        known = self._known.get((depth, entity))
+        known = self._known[depth].get(entity)
         if known is not None:
             return known
         arrival = min(self._layers[depth].arrivals[entity], key=lambda item: (-item.mass, item.chunk, item.fact))
@@ -158,5 +155,5 @@ class _Tracer:
             else:
                 before = self._to_entity(depth - 1, witness.entity)
             step = Step(witness.entity, 0, -1, arrival.chunk, entity)
-        way = self._known[depth, entity] = _Way((*before.steps, step), before.root)
+        way = self._known[depth][entity] = _Way((*before.steps, step), before.root)
         return way

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from latence_retrieval.errors import MissingExtraError, TierError
 from latence_retrieval.evidence.entering import Entered
 from latence_retrieval.evidence.seeding import FirstStage, Lexical
-from latence_retrieval.order import by_score
+from latence_retrieval.order import by_score, heaviest_first
 from latence_retrieval.ports.relation_signal import RelationSignal
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.results import Signal
@@ -95,15 +95,12 @@ def _candidates(
     """Return the chunks worth scoring, ascending: the best of each source, bounded."""
     if len(walk.chunks) + len(translated) + len(stage.ranks) + len(lexical_best) <= limit:
         return sorted({*walk.chunks, *translated, *stage.ranks, *lexical_best})
-    sources = [
-        [chunk for chunk, _ in sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))]
-        for values in (walk.chunks, translated)
-    ]
-    sources += [list(stage.ranks), list(lexical_best)]
+    sources = [heaviest_first(walk.chunks), heaviest_first(translated), list(stage.ranks), list(lexical_best)]
+    longest = max(map(len, sources))
     chosen: dict[int, None] = {}
     depth = 0
-    while len(chosen) < limit and any(depth < len(source) for source in sources):
-        chosen.update((source[depth], None) for source in sources if depth < len(source))
+    while len(chosen) < limit and depth < longest:
+        chosen.update([(source[depth], None) for source in sources if depth < len(source)])
         depth += 1
     return sorted(list(chosen)[:limit])
 
@@ -111,7 +108,7 @@ def _candidates(
 def _activation(walk: Walk, settings: Settings) -> SignalValues | None:
     if not walk.chunks:
         return None
-    return _looked_up(activation_signal(walk, power=settings.activation_power, far_floor=settings.far_hop_floor))
+    return activation_signal(walk, power=settings.activation_power, far_floor=settings.far_hop_floor)
 
 
 def _looked_up(values: Mapping[int, float]) -> SignalValues:

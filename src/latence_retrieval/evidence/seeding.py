@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from latence_retrieval.lexical.bm25 import Bm25
 from latence_retrieval.lexical.postings import KeyValuePostings, PostingList
 from latence_retrieval.lexical.terms import Analyser, analyser_named
+from latence_retrieval.order import heaviest_first
 from latence_retrieval.ports.key_value import Key, KeyValueReader, Table
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.settings import Settings, WalkSettings
@@ -57,30 +59,39 @@ class Lexical:
     """BM25 over the snapshot, for one query."""
 
     def __init__(self, sidecar: Sidecar, query: str) -> None:
-        postings = _QueryPostings(sidecar.reader)
+        self._reader = sidecar.reader
+        self._query = query
+
+    @cached_property
+    def _index(self) -> tuple[Bm25, list[str], dict[str, int]]:
+        """The query's posting lists, its terms, and how many chunks have each; read when first asked for."""
+        postings = _QueryPostings(self._reader)
         analyser = analyser_named(postings.stats.analyser) or Analyser("plain-1")
-        self._bm25 = Bm25(postings)
-        self._terms = analyser.terms(query)[:_MAX_QUERY_TERMS]
-        heads = postings.lists(list(dict.fromkeys(self._terms)))
-        self._frequency = {head.term: head.document_frequency for head in heads if head is not None}
+        terms = analyser.terms(self._query)[:_MAX_QUERY_TERMS]
+        heads = postings.lists(list(dict.fromkeys(terms)))
+        return Bm25(postings), terms, {head.term: head.document_frequency for head in heads if head is not None}
 
     def best(self, k: int) -> dict[int, float]:
         """Return the best chunks with their scores, best first: exact over the rarest terms within the work limit."""
+        if k == 0:
+            return {}
+        bm25, terms, frequencies = self._index
         left = _MAX_POSTINGS
         rare: set[str] = set()
-        for term, frequency in sorted(self._frequency.items(), key=lambda pair: (pair[1], pair[0])):
+        for term, frequency in sorted(frequencies.items(), key=lambda pair: (pair[1], pair[0])):
             if frequency > left and rare:
                 break
             left -= frequency
             rare.add(term)
-        found = self._bm25.top([term for term in self._terms if term in rare], k)
+        found = bm25.top([term for term in terms if term in rare], k)
         chunks = [chunk for chunk, _ in found]
         scores = dict(zip(chunks, self.scores(chunks), strict=True))
-        return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+        return {chunk: scores[chunk] for chunk in heaviest_first(scores)}
 
     def scores(self, chunks: Sequence[int]) -> list[float]:
         """Return the exact score of each chunk."""
-        return self._bm25.scores(self._terms, chunks)
+        bm25, terms, _ = self._index
+        return bm25.scores(terms, chunks)
 
 
 @dataclass(slots=True)

@@ -42,6 +42,7 @@ class Names:
         entities.update(step.source for step in steps if step.source != FIRST_STAGE)
         entities.update(step.target for step in steps if step.target is not None)
         chunks = {*order, *(step.chunk for step in steps)}
+        self._witnessed: dict[int, WitnessedEntity] = {}
         self._entities = _read(sorted(entities), sidecar.entities)
         self.chunks: dict[int, Chunk] = _read(sorted(chunks), sidecar.chunks)
         self._relations = _read(sorted({step.relation for step in steps}), sidecar.relations)
@@ -49,8 +50,11 @@ class Names:
 
     def entity(self, number: int) -> WitnessedEntity:
         """Return an entity's id and name."""
-        entity = self._entities[number]
-        return WitnessedEntity(entity_id=entity.id, name=entity.name)
+        known = self._witnessed.get(number)
+        if known is None:
+            entity = self._entities[number]
+            known = self._witnessed[number] = WitnessedEntity(entity_id=entity.id, name=entity.name)
+        return known
 
     def hop(self, step: Step) -> Hop:
         """Return a step in names."""

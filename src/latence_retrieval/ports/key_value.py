@@ -34,10 +34,12 @@ class Table(IntEnum):
     @property
     def is_numbered(self) -> bool:
         """Whether keys of this table are dense numbers rather than bytes."""
-        return self in _NUMBERED
+        return int(self) in _NUMBERED
 
 
-_NUMBERED = frozenset({Table.ENTITY, Table.CHUNK, Table.CHUNK_LINKS, Table.RELATION, Table.HYPEREDGE})
+_NUMBERED = frozenset(
+    int(table) for table in (Table.ENTITY, Table.CHUNK, Table.CHUNK_LINKS, Table.RELATION, Table.HYPEREDGE)
+)
 
 
 @runtime_checkable

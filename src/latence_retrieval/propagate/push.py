@@ -16,9 +16,11 @@ sentence with such an overlap. Anchors take no mass back.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, cast
 
+from latence_retrieval.order import heaviest_first
 from latence_retrieval.query_view import Member
 from latence_retrieval.settings import WalkSettings
 from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, MILLION, IncidenceBlock
@@ -26,7 +28,7 @@ from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Pushed,
 
 __all__ = ["Graph", "Overlap", "push"]
 
-_NO_EDGES = IncidenceBlock(0, (), (), (), (), (), (), (), (), b"")
+_NO_EDGES = IncidenceBlock(0, (), (), (), (), (), (), (), b"")
 
 _Spread = list[tuple[int, float, Sequence[Member]]]
 """Chunks that pass mass on: each with the mass of a weight of 1, and its members."""
@@ -54,8 +56,8 @@ class Graph(Protocol):
         """What the question leaves open."""
         ...
 
-    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
-        """Return the strongest hyperedges of each entity."""
+    def incidences(self, entities: Sequence[int], *, max_degree: int | None) -> list[IncidenceBlock | None]:
+        """Return the strongest hyperedges of each entity; None where it has none, or more than `max_degree`."""
         ...
 
     def members(self, chunks: Sequence[int]) -> Sequence[Sequence[Member]]:
@@ -80,7 +82,7 @@ def push(
     Returns:
         Activations and layers; empty where no mass was given.
     """
-    walk = Walk({}, {}, {}, {}, [], 0.0, 0)
+    walk = Walk({}, {}, {}, [], 0.0, 0)
     layer = Layer(dict(restart), chunks=dict(seeds))
     for chunk, mass in seeds.items():
         layer.witnesses[chunk] = [Witness(mass, FIRST_STAGE, 0, NO_FACT)]
@@ -118,27 +120,20 @@ def _push_entities(
     limit: int,
 ) -> None:
     """Pass the entities' mass on to chunks and, over facts, to other entities (not in the last hop)."""
-    mass_of, booked = layer.entities, walk.entities
-    ordered = _heaviest_first(mass_of)
-    for entity in ordered:
-        booked[entity] = booked.get(entity, 0.0) + mass_of[entity]
+    mass_of = layer.entities
+    ordered = heaviest_first(mass_of)
     heavy = [entity for entity in ordered[:limit] if mass_of[entity] >= settings.tolerance]
     walk.residual += sum([mass_of[entity] for entity in ordered[len(heavy) :]])
-    is_first = layer is walk.layers[0]
     anchors = walk.layers[0].entities
-    for entity, block in zip(heavy, graph.incidences(heavy), strict=True):
+    max_degree = None if layer is walk.layers[0] else settings.max_degree
+    for entity, block in zip(heavy, graph.incidences(heavy, max_degree=max_degree), strict=True):
         # An entity without hyperedges has nothing to pass on to; a hub takes mass and keeps it, unless it is an anchor.
-        if block is not None and (is_first or block.degree <= settings.max_degree):
+        if block is not None:
             walk.pushes += 1
             pushed = _push_entity(graph, entity, mass_of[entity], block, layer, walk, settings)
             layer.pushed.append(pushed)
             if following is not None and pushed.facts_from < pushed.facts_to:
                 _pass_over_facts(pushed, block, layer.over_facts, following.entities, anchors, settings)
-
-
-def _heaviest_first(masses: Mapping[int, float]) -> list[int]:
-    """Return numbers by mass descending, then ascending."""
-    return sorted(sorted(masses), key=masses.__getitem__, reverse=True)  # reversed sorting keeps equals in order
 
 
 def _push_entity(
@@ -201,11 +196,13 @@ def _pass_over_facts(
     goes_on = settings.continue_probability
     facts = slice(pushed.facts_from, pushed.facts_to)
     members = block.members
+    takes_discovered = settings.discovered_weight > 0.0
     start = 0
     for share, chunk, stop in zip(pushed.shares[facts], block.chunks[facts], block.ends[facts], strict=True):
         if stop - start == 1:  # a fact of two, the most frequent, written out: its other member takes all
-            taker = members[start] >> 1
-            if taker not in anchors and (settings.discovered_weight > 0.0 or not members[start] & 1):
+            member = members[start]
+            taker = member >> 1
+            if taker not in anchors and (takes_discovered or not member & 1):
                 over_facts[chunk] = over_facts.get(chunk, 0.0) + share
                 taking[taker] = taking.get(taker, 0.0) + share * goes_on
         else:
@@ -222,13 +219,18 @@ def _takers(
     block: IncidenceBlock, start: int, stop: int, anchors: Container[int], settings: WalkSettings
 ) -> list[tuple[int, float]]:
     """Return a fact's other members with the part of its mass that each takes; parts sum to one. Anchors take none."""
-    weighed = []
-    for member, log_degree in zip(block.members[start:stop], block.log_degrees[start:stop], strict=True):
-        if member >> 1 not in anchors:
-            weight = LOG_DEGREE_DAMPING[log_degree]
-            weighed.append((member >> 1, weight * settings.discovered_weight if member & 1 else weight))
-    total = sum([weight for _, weight in weighed])
-    return [(member, weight / total) for member, weight in weighed] if total > 0.0 else []
+    weighed: list[tuple[int, float]] = []
+    total = 0.0
+    for at in range(start, stop):
+        member = block.members[at]
+        taker = member >> 1
+        if taker not in anchors:
+            weight = LOG_DEGREE_DAMPING[block.log_degrees[at]]
+            if member & 1:
+                weight *= settings.discovered_weight
+            total += weight
+            weighed.append((taker, weight))
+    return [(taker, weight / total) for taker, weight in weighed] if total > 0.0 else []
 
 
 def _push_chunks(
@@ -243,7 +245,7 @@ def _push_chunks(
     direct = dict(layer.chunks)
     for chunk, mass in layer.over_facts.items():
         direct[chunk] -= mass
-    heaviest = _heaviest_first(direct)
+    heaviest = heaviest_first(direct)
     chosen = [chunk for chunk in heaviest[: settings.max_chunk_pushes] if direct[chunk] >= settings.tolerance]
     layer.spread = chosen
     walk.residual += goes_on * sum([direct[chunk] for chunk in heaviest[len(chosen) :]])
@@ -270,22 +272,26 @@ def _arrivals(
     """
     found: dict[int, list[Arrival]] = {pushed.entity: [] for pushed in layer.pushed}
     packed = {entity << 1 for entity in found} | {entity << 1 | 1 for entity in found}
-    for source, shares, edges, facts_from, facts_to in before.pushed:
+    goes_on = settings.continue_probability
+    for source, shares, edges, _, _ in before.pushed:
         block = cast("IncidenceBlock", edges)
         if packed.isdisjoint(block.members):
             continue
-        start = block.ends[facts_from - 1] if facts_from else 0
-        for at in range(facts_from, facts_to):
-            stop = block.ends[at]
-            if not packed.isdisjoint(block.members[start:stop]):
-                passed = shares[at] * settings.continue_probability
-                for taker, part in _takers(block, start, stop, anchors, settings):
+        last = -1
+        for place, member in enumerate(block.members):
+            if member in packed:
+                at = bisect_right(block.ends, place)  # the fact that the member stands in
+                if at == last:
+                    continue  # told with its first member
+                last = at
+                start = block.ends[at - 1] if at else 0
+                for taker, part in _takers(block, start, block.ends[at], anchors, settings):
                     if taker in found:
-                        arrival = Arrival(passed * part, block.chunks[at], block.relations[at], block.marks[at], source)
+                        mass = shares[at] * goes_on * part
+                        arrival = Arrival(mass, block.chunks[at], block.labels[at] >> 2, block.marks[at], source)
                         found[taker].append(arrival)
-            start = stop
     for chunk, scale, weighed in spread:
-        for member in weighed:
-            if member.entity in found:
-                found[member.entity].append(Arrival(scale * member.weight, chunk, 0, NO_FACT, FIRST_STAGE))
+        for other in weighed:
+            if other.entity in found:
+                found[other.entity].append(Arrival(scale * other.weight, chunk, 0, NO_FACT, FIRST_STAGE))
     return found

@@ -119,7 +119,8 @@ class _Job:
                 left -= self._items[place].tokens
             open_places = [p for p in open_places if p not in taken and self._items[p].tokens <= left]
             for place in open_places:
-                overlap[place] = max(overlap[place], *(self._shared(place, other) for other in bundle))
+                for other in bundle:
+                    overlap[place] = max(overlap[place], self._shared(place, other))
         return chosen
 
     def _best_bundle(
@@ -172,12 +173,13 @@ class _Job:
         return [max(places, key=lambda place: (self._items[place].worth, -place))] if places else []
 
     def _overlap(self, place: int, before: Sequence[int]) -> float:
-        return max((self._shared(place, other) for other in before), default=0.0)
+        return max([self._shared(place, other) for other in before], default=0.0)
 
     def _shared(self, place: int, other: int) -> float:
         known = self._known_shares.get((place, other))
         if known is None:
-            words = self._items[place].words
-            known = len(words & self._items[other].words) / len(words) if words else 0.0
-            self._known_shares[place, other] = known
+            mine, theirs = self._items[place].words, self._items[other].words
+            common = len(mine & theirs)
+            known = self._known_shares[place, other] = common / len(mine) if mine else 0.0
+            self._known_shares[other, place] = common / len(theirs) if theirs else 0.0
         return known

@@ -115,6 +115,8 @@ def _dropped(
 
 def _counted(count: TokenCounter, text: str) -> int:
     counted: object = count(text)
+    if type(counted) is int and counted >= 0:  # asking for the protocol takes longer than the default counter
+        return counted
     if isinstance(counted, SupportsIndex) and not isinstance(counted, bool):
         tokens = index(counted)
         if tokens >= 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 __all__ = ["estimate_tokens"]
 
 _CHARACTERS_A_TOKEN = 4  # English prose under byte-pair encodings of some 100,000 entries
-_DIGITS = "0123456789"
-_MARKS = ".,;:!?()[]\"'-/%&+=*#"
+_DIGITS = b"0123456789"
+_MARKS = b".,;:!?()[]\"'-/%&+=*#"
 
 
 def estimate_tokens(text: str) -> int:
@@ -16,7 +16,9 @@ def estimate_tokens(text: str) -> int:
     white space, per punctuation mark and per two digits. Give a real tokenizer's counter where the budget is tight; adr/0005 has the
     error against one.
     """
-    ascii_characters = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    plain = text.encode("ascii", "ignore")
+    ascii_characters = len(plain)
     by_length = -(-ascii_characters // _CHARACTERS_A_TOKEN) + (len(text) - ascii_characters)
-    digits = sum(map(text.count, _DIGITS))
-    return max(by_length, len(text.split()) + sum(map(text.count, _MARKS)) + (digits + 1) // 2)
+    digits = ascii_characters - len(plain.translate(None, _DIGITS))
+    marks = ascii_characters - len(plain.translate(None, _MARKS))
+    return max(by_length, len(text.split()) + marks + (digits + 1) // 2)

@@ -35,6 +35,7 @@ __all__ = [
     "encode_incidence",
     "encode_links",
     "encode_term_sentences",
+    "incidence_degree",
     "incidence_key",
     "log_degree",
     "named_key",
@@ -80,6 +81,9 @@ class EdgeKind(IntEnum):
     MENTION = 2  # what one sentence ties, and the chunk's subject
 
 
+_ABOUT, _MENTION = int(EdgeKind.ABOUT), int(EdgeKind.MENTION)  # their labels too: both have relation 0
+
+
 class Candidate(NamedTuple):
     """One entity that a form may stand for; `flags` are `AliasFlag` bits."""
 
@@ -103,8 +107,8 @@ class AliasForm(NamedTuple):
 class IncidenceBlock(NamedTuple):
     """Up to `EDGES_PER_BLOCK` hyperedges of one entity: first those of chunks about it, then facts, then mentions.
 
-    Parallel per hyperedge: `chunks`, `kinds`, `relations`, `confidences` (millionths), and `marks`: the fact's number
-    for a fact, the mask of the sentences that name the entity for a mention. The other members of the i-th fact
+    Parallel per hyperedge: `chunks`, `labels` (relation * 4 + kind; what is no fact has relation 0), `confidences`
+    (millionths), and `marks`: the fact's number for a fact, the mask of the sentences that name the entity for a mention. The other members of the i-th fact
     hyperedge (0 for all else) are `members[ends[i-1]:ends[i]]`, each as number * 2 + discovered bit, with
     `log_degrees` parallel. The members of a chunk's hyperedge stand with the chunk (`ChunkLinks`).
     `dots` is the dot product of the entity's vector with the chunk's, as `packed_dot` packs it.
@@ -114,8 +118,7 @@ class IncidenceBlock(NamedTuple):
     degree: int
     marks: Sequence[int]
     chunks: Sequence[int]
-    kinds: Sequence[int]
-    relations: Sequence[int]
+    labels: Sequence[int]
     confidences: Sequence[int]
     dots: Sequence[int]
     ends: Sequence[int]
@@ -124,8 +127,17 @@ class IncidenceBlock(NamedTuple):
 
     def bounds(self) -> tuple[int, int]:
         """Return where the facts begin, and where the mentions do."""
-        about = self.kinds.count(0)
-        return about, about + self.kinds.count(1)
+        return self.labels.count(_ABOUT), len(self.labels) - self.labels.count(_MENTION)
+
+    @property
+    def kinds(self) -> list[int]:
+        """The `EdgeKind` of each hyperedge."""
+        return [label & 3 for label in self.labels]
+
+    @property
+    def relations(self) -> list[int]:
+        """The relation of each hyperedge."""
+        return [label >> 2 for label in self.labels]
 
 
 class ChunkLinks(NamedTuple):
@@ -221,23 +233,26 @@ def encode_incidence(
 
 def decode_incidence(blob: bytes) -> IncidenceBlock:
     """Unpack what `encode_incidence` packed."""
-    head = unpack_numbers(blob[:12])
-    n, m = head[1], head[2]
-    size = 4 * (3 + 6 * n + m)
-    numbers = unpack_numbers(blob[12:size])
-    meta = numbers[2 * n : 3 * n]
+    numbers = unpack_numbers(blob[: len(blob) & -4])  # whole words: the last few may be bytes of degrees
+    n = numbers[1]
+    members = 3 + 6 * n
+    end = members + numbers[2]
     return IncidenceBlock(
-        head[0],
-        numbers[:n],
-        numbers[n : 2 * n],
-        [value & 3 for value in meta],
-        [value >> 2 for value in meta],
-        numbers[3 * n : 4 * n],
-        numbers[4 * n : 5 * n],
-        numbers[5 * n : 6 * n],
-        numbers[6 * n :],
-        blob[size:],
+        numbers[0],
+        numbers[3 : 3 + n],
+        numbers[3 + n : 3 + 2 * n],
+        numbers[3 + 2 * n : 3 + 3 * n],
+        numbers[3 + 3 * n : 3 + 4 * n],
+        numbers[3 + 4 * n : 3 + 5 * n],
+        numbers[3 + 5 * n : members],
+        numbers[members:end],
+        blob[4 * end :],
     )
+
+
+def incidence_degree(blob: bytes) -> int:
+    """Return how many hyperedges the entity of an `encode_incidence` block has in all blocks."""
+    return int.from_bytes(blob[:4], "little")
 
 
 def encode_links(
@@ -269,11 +284,11 @@ def encode_term_sentences(chunks: Sequence[int], masks: Sequence[int]) -> bytes:
     return pack_numbers([*chunks, *masks])
 
 
-def decode_term_sentences(blob: bytes) -> list[tuple[int, int]]:
-    """Unpack what `encode_term_sentences` packed."""
+def decode_term_sentences(blob: bytes) -> dict[int, int]:
+    """Unpack what `encode_term_sentences` packed: sentence mask by chunk."""
     numbers = unpack_numbers(blob)
     half = len(numbers) // 2
-    return list(zip(numbers[:half], numbers[half:], strict=True))
+    return dict(zip(numbers[:half], numbers[half:], strict=True))
 
 
 def pack_numbers(numbers: Iterable[int]) -> bytes:

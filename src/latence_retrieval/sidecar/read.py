@@ -21,6 +21,7 @@ from latence_retrieval.sidecar.codec import (
     decode_incidence,
     decode_links,
     decode_term_sentences,
+    incidence_degree,
     incidence_key,
     named_key,
     unpack_numbers,
@@ -128,9 +129,11 @@ class Sidecar:
         value = self.reader.get(Table.INCIDENCE, incidence_key(entity, block))
         return None if value is None else decode_incidence(value)
 
-    def incidences(self, entities: Sequence[int]) -> list[IncidenceBlock | None]:
-        """Return the first block of each entity's hyperedges, None for those without any."""
+    def incidences(self, entities: Sequence[int], *, max_degree: int | None = None) -> list[IncidenceBlock | None]:
+        """Return the first block of each entity's hyperedges, None for those without any or with more than asked."""
         values = self.reader.get_many(Table.INCIDENCE, [incidence_key(entity, 0) for entity in entities])
+        if max_degree is not None:
+            values = [None if value is None or incidence_degree(value) > max_degree else value for value in values]
         return [None if value is None else decode_incidence(value) for value in values]
 
     def links(self, chunks: Sequence[int]) -> list[ChunkLinks | None]:
@@ -152,8 +155,8 @@ class Sidecar:
         """Return (label, description) of relations by number."""
         return [tuple(json.loads(value)) for value in self._present(Table.RELATION, numbers)]
 
-    def term_sentences(self, terms: Sequence[str]) -> list[list[tuple[int, int]] | None]:
-        """Return for each content term its (chunk, sentence mask) pairs; None where it is unknown or too common."""
+    def term_sentences(self, terms: Sequence[str]) -> list[dict[int, int] | None]:
+        """Return for each content term its sentence mask by chunk; None where it is unknown or too common."""
         values = self.reader.get_many(Table.TERM_SENTENCE, [named_key(term) for term in terms])
         return [None if value is None else decode_term_sentences(value) for value in values]
 

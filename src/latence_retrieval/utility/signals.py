@@ -27,25 +27,30 @@ class Utilities:
         return {signal: values[place] for signal, values in self.signals.items()}
 
 
-def relative(values: Mapping[int, float], power: float = 1.0) -> dict[int, float]:
-    """Return values divided by the largest, to a power; all zero where none is above zero."""
-    most = max(values.values(), default=0.0)
-    if most <= 0.0:
-        return dict.fromkeys(values, 0.0)
-    return {key: max(0.0, value / most) ** power for key, value in values.items()}
-
-
-def activation_signal(walk: Walk, *, power: float, far_floor: float) -> dict[int, float]:
-    """Return each chunk's mass relative to the most, to a power; a chunk of a far hop counts at least by its hop.
+def activation_signal(walk: Walk, *, power: float, far_floor: float) -> Callable[[Sequence[int]], list[float]]:
+    """Return what gives chunks' mass relative to the most, to a power; a chunk of a far hop counts at least by its hop.
 
     Mass halves with each hop, so that the end of a three-hop chain would stand below everything that the first hop
     touches. From the third hop on, a chunk has at least `far_floor` × its mass relative to the most in that hop.
     """
-    values = relative(walk.chunks, power)
-    for layer in walk.layers[2:]:
-        for chunk, value in relative(layer.chunks, power).items():
-            values[chunk] = max(values[chunk], far_floor * value)
+
+    def values(chunks: Sequence[int]) -> list[float]:
+        found = relative(walk.chunks, chunks, power)
+        for layer in walk.layers[2:]:
+            if layer.chunks:
+                far = [far_floor * value for value in relative(layer.chunks, chunks, power)]
+                found = list(map(max, found, far))
+        return found
+
     return values
+
+
+def relative(masses: Mapping[int, float], chunks: Sequence[int], power: float) -> list[float]:
+    """Return the masses of `chunks` divided by the largest of all, to a power; zero where none is above zero."""
+    most = max(masses.values(), default=0.0)
+    if most <= 0.0:
+        return [0.0] * len(chunks)
+    return [max(0.0, masses[chunk] / most) ** power if chunk in masses else 0.0 for chunk in chunks]
 
 
 def weigh(

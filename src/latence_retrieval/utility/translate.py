@@ -18,13 +18,12 @@ from typing import NamedTuple
 
 from latence_retrieval.query_view import Member, OpenTerms, QueryView
 from latence_retrieval.settings import TranslationSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, EdgeKind, IncidenceBlock, unpacked_dot
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, IncidenceBlock, unpacked_dot
 from latence_retrieval.walk import Walk
 
 __all__ = ["translated_similarity"]
 
 _FARTHEST_SENTENCE = 4
-_MENTION = int(EdgeKind.MENTION)  # comparing with a member of the enum is slow
 
 
 _Target = tuple[int, int, int]
@@ -58,10 +57,13 @@ def translated_similarity(
         return None
     base = _without_anchors(view, restart, settings.anchor_weight) if view.has_similarity else None
     bridges = _bridges(view, walk, base, settings)
-    targets = list(dict.fromkeys(chunk for bridge in bridges for chunk, _, _ in bridge.targets))
-    targets = targets[: settings.max_dot_products]
-    onto_base = {} if base is None else dict(zip(targets, view.chunk_dots(base, targets), strict=True))
-    length_squared = 0.0 if base is None else sum(value * value for value in base)
+    onto_base: dict[int, float] = {}
+    length_squared = 0.0
+    if base is not None:
+        targets = list(dict.fromkeys([chunk for bridge in bridges for chunk, _, _ in bridge.targets]))
+        targets = targets[: settings.max_dot_products]
+        onto_base = dict(zip(targets, view.chunk_dots(base, targets), strict=True))
+        length_squared = sum([value * value for value in base])
     scores: dict[int, float] = {}
     for bridge in bridges:
         moved = length_squared
@@ -70,6 +72,8 @@ def translated_similarity(
         length = math.sqrt(moved) if moved > 1e-9 else 1.0
         touching = bridge.open_terms.touching([chunk for chunk, _, _ in bridge.targets])
         for chunk, mask, packed in bridge.targets:
+            if chunk not in touching and chunk not in onto_base:
+                continue  # nothing can lift it above 0
             part = bridge.open_terms.overlap(chunk, mask) if chunk in touching else 0.0
             score = settings.overlap_weight * part - bridge.distance
             along = onto_base.get(chunk)
@@ -139,8 +143,8 @@ def _without_anchors(view: QueryView, restart: Mapping[int, float], anchor_weigh
 def _targets(block: IncidenceBlock, origin: int) -> list[_Target]:
     """Return the chunks linked to a bridge with the sentences that name it, each once, the origin left out."""
     targets: dict[int, _Target] = {}
-    for chunk, kind, mark, dot in zip(block.chunks, block.kinds, block.marks, block.dots, strict=True):
+    mentions = block.bounds()[1]
+    for at, (chunk, mark, dot) in enumerate(zip(block.chunks, block.marks, block.dots, strict=True)):
         if chunk != origin and chunk not in targets:
-            mask = mark if kind == _MENTION else ANY_SENTENCE
-            targets[chunk] = (chunk, mask, dot)
+            targets[chunk] = (chunk, mark if at >= mentions else ANY_SENTENCE, dot)
     return list(targets.values())

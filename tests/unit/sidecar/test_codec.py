@@ -109,7 +109,7 @@ def test_chunk_links_come_back(subjects: list[int], mentions: dict[int, int], de
 @given(st.lists(st.tuples(WORD, WORD)))
 def test_term_sentences_come_back(pairs: list[tuple[int, int]]) -> None:
     packed = encode_term_sentences([chunk for chunk, _ in pairs], [mask for _, mask in pairs])
-    assert decode_term_sentences(packed) == pairs
+    assert decode_term_sentences(packed) == dict(pairs)
 
 
 @given(st.floats(-1.0, 1.0))
