@@ -175,16 +175,18 @@ class QueryView:
 
     def _weighed(self, chunk: int, links: ChunkLinks) -> list[Member]:
         settings = self._settings
+        holds_terms = bool(self.terms.touching((chunk,)))
         weighed = []
-        for place, (packed, mask) in enumerate(zip(links.entities, links.masks, strict=True)):
+        columns = zip(links.entities, links.masks, links.log_degrees, strict=True)
+        for place, (packed, mask, log_degree) in enumerate(columns):
             entity = packed >> 1
             if entity in self._anchors:
                 continue
-            weight = LOG_DEGREE_DAMPING[links.log_degrees[place]]
+            weight = LOG_DEGREE_DAMPING[log_degree]
             is_discovered = bool(packed & 1)
             if is_discovered:
                 weight *= settings.discovered_weight
-            if place >= links.subjects:
+            if holds_terms and place >= links.subjects:
                 part = self.terms.overlap(chunk, mask)
                 if part:
                     weight *= math.exp(settings.overlap_sharpness * part)

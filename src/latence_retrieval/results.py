@@ -41,6 +41,8 @@ Unit = Annotated[float, Field(ge=0.0, le=1.0, description="a signal, relative to
 class Signal(StrEnum):
     """One term of the utility."""
 
+    __hash__ = str.__hash__  # what a string has; an enum's own is written in Python
+
     ACTIVATION = "activation"
     SIMILARITY = "similarity"
     LEXICAL = "lexical"

@@ -41,12 +41,13 @@ class QueryLinker:
         self._sidecar = sidecar
         self._settings = settings
         self._entity_cosines = entity_cosines
+        self.tokens = tokenise(query)
         self.lookups = 0
         self.is_cut = False
 
     def link_query(self, tier: str) -> TierOutcome:
         """Link every name that the query holds: all n-grams, the longest first (tier 1)."""
-        tokens = tokenise(self._query)
+        tokens = self.tokens
         forms = [token.form for token in tokens]
         matches, self.is_cut = find_matches(
             forms,

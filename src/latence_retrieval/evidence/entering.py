@@ -18,7 +18,7 @@ from latence_retrieval.results import TierRecord, TierState
 from latence_retrieval.settings import EntrySettings
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.text.content import content_terms
-from latence_retrieval.text.tokenise import tokenise
+from latence_retrieval.text.tokenise import Token
 
 __all__ = ["Entered", "enter"]
 
@@ -76,7 +76,7 @@ def enter(
             links, records = recalled.links, [*records, *recalled.records]
     anchors = restart_vector(links, max_anchors=settings.max_anchors)
     view.lookups += desk.linker.lookups
-    view.begin(_open_terms(view.sidecar, query, anchors), [link.entity for link, _ in anchors])
+    view.begin(_open_terms(view.sidecar, desk.linker.tokens, anchors), [link.entity for link, _ in anchors])
     return Entered(tuple(anchors), tuple(records), outcome.relations)
 
 
@@ -142,9 +142,8 @@ class _Desk:
         return dict(self._view.sidecar.relations(chosen))
 
 
-def _open_terms(sidecar: Sidecar, query: str, anchors: Sequence[tuple[Link, float]]) -> QuestionTerms:
+def _open_terms(sidecar: Sidecar, tokens: Sequence[Token], anchors: Sequence[tuple[Link, float]]) -> QuestionTerms:
     """Return the query's content terms, those inside the anchors' names marked as explained."""
-    tokens = tokenise(query)
     spans = [link.span for link, _ in anchors if link.span is not None]
     named = [any(span.start <= token.start and token.end <= span.end for span in spans) for token in tokens]
     terms = list(dict.fromkeys(content_terms([token.form for token in tokens])))[:_MAX_TERMS]

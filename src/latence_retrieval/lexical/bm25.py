@@ -162,19 +162,20 @@ class Bm25:
         (found, weight), (scale, slope) = weighted, norm
         for block in self._source.blocks(found):
             numbers, frequencies, lengths = block.columns()
-            parts = [
-                weight * frequency / (frequency + scale + slope * length)
-                for frequency, length in zip(frequencies, lengths, strict=True)
-            ]
-            pairs: Iterable[tuple[int, float]] = zip(numbers, parts, strict=True)
-            if allowed is not None:
-                pairs = [pair for pair in pairs if pair[0] in allowed]
-            if sums:
-                known = sums.get
-                for number, part in pairs:
-                    sums[number] = known(number, 0.0) + part
+            if frequencies.count(1) == len(frequencies):  # nearly all terms; of lengths there are a few hundred
+                factors = {length: weight / (1 + scale + slope * length) for length in set(lengths)}
+                parts = list(map(factors.__getitem__, lengths))
             else:
-                sums.update(pairs)
+                parts = [
+                    weight * frequency / (frequency + scale + slope * length)
+                    for frequency, length in zip(frequencies, lengths, strict=True)
+                ]
+            added = dict(zip(numbers, parts, strict=True))
+            if allowed is not None:
+                added = {number: part for number, part in added.items() if number in allowed}
+            for number in sums.keys() & added.keys():
+                added[number] += sums[number]
+            sums.update(added)
 
 
 def _as_they_are(numbers: Sequence[int]) -> Sequence[Any]:

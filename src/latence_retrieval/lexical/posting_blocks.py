@@ -15,6 +15,7 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import compress
 from typing import Protocol
 
 __all__ = [
@@ -105,13 +106,12 @@ class DenseBlock:
         """Return all postings."""
         value, base, span, start = self.value, self.base, self.span, self.start
         frequencies = value[start : start + span]
-        places = [place for place, frequency in enumerate(frequencies) if frequency]
-        lengths: Sequence[int] = value[start + span : start + 2 * span]
+        lengths: Sequence[int] = bytes(compress(value[start + span : start + 2 * span], frequencies))
         if self.wide:
-            high = value[start + 2 * span : start + 3 * span]
+            high = compress(value[start + 2 * span : start + 3 * span], frequencies)
             lengths = [low | more << 8 for low, more in zip(lengths, high, strict=True)]
-        numbers = [base + place for place in places]
-        return numbers, [frequencies[place] for place in places], [lengths[place] for place in places]
+        numbers = list(compress(range(base, base + span), frequencies))
+        return numbers, frequencies.translate(None, b"\0"), lengths
 
     def find(self, numbers: Sequence[int]) -> list[tuple[int, int, int]]:
         """Look each number up where it must be."""

@@ -136,10 +136,12 @@ class _Job:
                 completes[place] = completes.get(place, 0) + 1
         best: tuple[int, ...] = ()
         best_ratio = 0.0
+        redundancy, bonus = settings.redundancy, settings.completion_bonus
         for place in open_places:
-            gain = items[place].worth * (1 - settings.redundancy * overlap[place])
-            gain += settings.completion_bonus * completes.get(place, 0)
-            ratio = gain / max(1, items[place].tokens)
+            item = items[place]
+            gain = item.worth * (1 - redundancy * overlap[place])
+            gain += bonus * completes.get(place, 0)
+            ratio = gain / (item.tokens or 1)
             if ratio > best_ratio:
                 best, best_ratio = (place,), ratio
         available = set(open_places)

@@ -272,11 +272,10 @@ def encode_links(
 
 def decode_links(blob: bytes) -> ChunkLinks:
     """Unpack what `encode_links` packed."""
-    head = unpack_numbers(blob[:8])
-    n = head[1]
-    size = 4 * (2 + 2 * n)
-    numbers = unpack_numbers(blob[8:size])
-    return ChunkLinks(head[0], numbers[:n], numbers[n:], blob[size:])
+    numbers = unpack_numbers(blob[: len(blob) & -4])  # whole words: the last few may be bytes of degrees
+    end = 2 + numbers[1]
+    masks_end = end + numbers[1]
+    return ChunkLinks(numbers[0], numbers[2:end], numbers[end:masks_end], blob[4 * masks_end :])
 
 
 def encode_term_sentences(chunks: Sequence[int], masks: Sequence[int]) -> bytes:
