@@ -103,7 +103,7 @@ async def entity_surface(count: int, queries: int) -> tuple[Call, list[tuple[str
     async def call(query: str, vector: Sequence[float], mode: str) -> object:
         return await retriever.retrieve(query, TENANT, mode=mode, embedding=vector)
 
-    asked = []
+    asked: list[tuple[str, Sequence[float]]] = []
     for name in draw.sample(names, queries):
         at = draw.randrange(name.index(" ") + 2, len(name))
         asked.append((name[:at] + draw.choice("aeiou") + name[at + 1 :], random_vector(draw)))
