@@ -126,10 +126,10 @@ class SignalWeights(_Settings):
 class SelectionSettings(_Settings):
     """What is kept under the budget."""
 
-    sharpness: _NonNegative = 2.0
+    sharpness: _NonNegative = 4.0
     """A passage is worth (its utility / the best) to this power."""
-    completion_bonus: _NonNegative = 0.1
-    """Worth of having all witnesses of a chain."""
+    completion_bonus: _NonNegative = 0.3
+    """Worth of having all witnesses of a chain, times the least worth among them."""
     redundancy: _Share = 0.3
     """Part of a passage's worth that is lost where one passage packed before it has all of its words."""
     max_candidates: _Count = 32

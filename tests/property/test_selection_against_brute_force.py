@@ -44,7 +44,8 @@ def value_of(
         words = items[place].words
         overlaps = [len(words & items[other].words) / len(words) for other in places[:at]] if words else []
         total += items[place].worth * (1.0 - objective.redundancy * max(overlaps, default=0.0))
-    return total + objective.completion_bonus * sum(len(chain) > 1 and chain <= set(places) for chain in chains)
+    whole = [chain for chain in chains if len(chain) > 1 and chain <= set(places)]
+    return total + objective.completion_bonus * sum(min(items[place].worth for place in chain) for chain in whole)
 
 
 @st.composite
@@ -86,9 +87,12 @@ def test_the_upper_bound_alone_bounds_every_subset(
     bound = upper_bound(
         [item.worth for item in items],
         [item.tokens for item in items],
-        chains,
+        [
+            (chain, objective.completion_bonus * min(items[place].worth for place in chain))
+            for chain in chains
+            if len(chain) > 1
+        ],
         budget_tokens=budget,
-        completion_bonus=objective.completion_bonus,
     )
     for size in range(len(items) + 1):
         for subset in combinations(range(len(items)), size):

@@ -10,10 +10,9 @@ __all__ = ["upper_bound"]
 def upper_bound(
     worths: Sequence[float],
     tokens: Sequence[int],
-    chains: Sequence[frozenset[int]],
+    chains: Sequence[tuple[frozenset[int], float]],
     *,
     budget_tokens: int,
-    completion_bonus: float,
 ) -> float:
     """Return an upper bound of the selection's objective.
 
@@ -22,10 +21,9 @@ def upper_bound(
     fractional relaxation (Dantzig 1957) bounds it.
     """
     padded = list(worths)
-    for chain in chains:
-        if len(chain) > 1:
-            for place in chain:
-                padded[place] += completion_bonus / len(chain)
+    for chain, bonus in chains:
+        for place in chain:
+            padded[place] += bonus / len(chain)
     free = sum(worth for worth, cost in zip(padded, tokens, strict=True) if cost <= 0 and worth > 0.0)
     rest = sorted(
         ((worth, cost) for worth, cost in zip(padded, tokens, strict=True) if 0 < cost <= budget_tokens),

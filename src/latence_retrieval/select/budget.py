@@ -1,7 +1,7 @@
 """Choose passages under a token budget: the most worth, little repetition, chains whole.
 
-The objective of a set S is Σ worth(i) × (1 - redundancy × overlap(i)) + bonus × (chains with all witnesses in S), where
-overlap(i) is the largest part of i's words that one passage taken before it has. Three ways are tried and the best
+The objective of a set S is Σ worth(i) × (1 - redundancy × overlap(i)) + bonus × Σ (the least worth in a chain that is whole
+in S), where overlap(i) is the largest part of i's words that one passage taken before it has. Three ways are tried and the best
 result is kept: greedy by gain per token over passages and whole chains, greedy in the order of the ranking, and the
 best single passage (Khuller, Moss and Naor 1999 show why the ratio needs the single item beside it).
 """
@@ -59,9 +59,8 @@ def choose(
     bound = upper_bound(
         [item.worth for item in items],
         [item.tokens for item in items],
-        chains,
+        job.chains,
         budget_tokens=budget_tokens,
-        completion_bonus=settings.completion_bonus,
     )
     tried = [job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)]
     distinct = list(dict.fromkeys(tuple(sorted(places)) for places in tried))
@@ -89,7 +88,11 @@ def _fitting(places: Sequence[int], fits: Callable[[Sequence[int]], bool]) -> tu
 class _Job:
     def __init__(self, items: Sequence[Item], chains: Sequence[frozenset[int]], settings: SelectionSettings) -> None:
         self._items = items
-        self._chains = [chain for chain in chains if len(chain) > 1]
+        self.chains = [
+            (chain, settings.completion_bonus * min(items[place].worth for place in chain))
+            for chain in chains
+            if len(chain) > 1
+        ]
         self._settings = settings
         self._known_shares: dict[tuple[int, int], float] = {}
 
@@ -100,7 +103,7 @@ class _Job:
         for at, place in enumerate(ordered):
             total -= self._settings.redundancy * self._overlap(place, ordered[:at]) * self._items[place].worth
         chosen = set(ordered)
-        return total + self._settings.completion_bonus * sum(chain <= chosen for chain in self._chains)
+        return total + sum(bonus for chain, bonus in self.chains if chain <= chosen)
 
     def by_ratio(self, budget_tokens: int) -> list[int]:
         """Take, step by step, the passage or the rest of a chain with the highest gain per token."""
@@ -128,31 +131,31 @@ class _Job:
     ) -> tuple[int, ...]:
         """Return the passage, or what a chain still lacks, with the highest gain per token; () where none gains."""
         settings, items = self._settings, self._items
-        missing = [rest for rest in (chain - taken for chain in self._chains) if rest]
-        completes: dict[int, int] = {}
-        for rest in missing:
+        missing = [(chain - taken, bonus) for chain, bonus in self.chains if not chain <= taken]
+        completes: dict[int, float] = {}
+        for rest, bonus in missing:
             if len(rest) == 1:
                 (place,) = rest
-                completes[place] = completes.get(place, 0) + 1
+                completes[place] = completes.get(place, 0.0) + bonus
         best: tuple[int, ...] = ()
         best_ratio = 0.0
-        redundancy, bonus = settings.redundancy, settings.completion_bonus
+        redundancy = settings.redundancy
         for place in open_places:
             item = items[place]
             gain = item.worth * (1 - redundancy * overlap[place])
-            gain += bonus * completes.get(place, 0)
+            gain += completes.get(place, 0.0)
             ratio = gain / (item.tokens or 1)
             if ratio > best_ratio:
                 best, best_ratio = (place,), ratio
         available = set(open_places)
-        for rest in missing:
+        for rest, _ in missing:
             if len(rest) > 1 and rest <= available:
                 cost = sum(items[place].tokens for place in rest)
                 if cost <= left:
                     gain = sum(
                         items[place].worth * (1 - settings.redundancy * overlap[place]) for place in sorted(rest)
                     )
-                    gain += settings.completion_bonus * sum(other <= rest for other in missing)
+                    gain += sum(bonus for other, bonus in missing if other <= rest)
                     ratio = gain / max(1, cost)
                     if ratio > best_ratio:
                         best, best_ratio = tuple(sorted(rest)), ratio
