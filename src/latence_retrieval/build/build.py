@@ -5,43 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import groupby, islice
 from pathlib import Path
-from typing import Any
 
-from latence_retrieval.build.graph import Graph, PairDots, Similarity
+from latence_retrieval.build.graph import Graph
 from latence_retrieval.build.inputs import RecordSource
-from latence_retrieval.build.link import discover_entities, link_probability, match_mentions
-from latence_retrieval.build.lists import SpilledLists
+from latence_retrieval.build.link import discover_entities, match_mentions
+from latence_retrieval.build.lists import SpilledLists, SpilledRows
 from latence_retrieval.build.load import load_chunks, load_entities, load_facts, load_relations
 from latence_retrieval.build.progress import Progress, ProgressCallback
 from latence_retrieval.build.publish import file_entry, staged_directory
 from latence_retrieval.build.scratch import Scratch
-from latence_retrieval.build.spill import SpillSorter
-from latence_retrieval.build.term_sentences import term_sentence_rows
-from latence_retrieval.build.vectors import VectorSink, VectorSource, vector_rows
+from latence_retrieval.build.sinks import Sinks
+from latence_retrieval.build.tables import Gathered, put_table
+from latence_retrieval.build.vectors import VectorSource, vector_rows
 from latence_retrieval.errors import InvalidInputError
-from latence_retrieval.lexical.blocking import name_keys
 from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.lexical.terms import ANALYSERS, Analyser
-from latence_retrieval.ports.key_value import Key, KeyValueBackend, KeyValueWriter, Table
-from latence_retrieval.records import Entity
+from latence_retrieval.ports.key_value import KeyValueBackend, Table
 from latence_retrieval.sidecar.backends import backend_named
-from latence_retrieval.sidecar.codec import AliasForm, Candidate, encode_alias, named_key, pack_numbers
 from latence_retrieval.sidecar.manifest import MANIFEST_NAME, Counts, Manifest
-from latence_retrieval.vectors import VectorFile
 
 __all__ = ["DEFAULT_ANALYSER", "BuildReport", "build_sidecar"]
 
 DEFAULT_ANALYSER = "english-1"
 DEFAULT_MEMORY_MB = 256
-
-_VECTOR_FILES = {"entity": "entity_vecs.f32", "chunk": "chunk_vecs.f32", "relation": "relation_vecs.f32"}
-_ROWS_AT_ONCE = 64  # rows that enter the digest together
-_CONTEXT_CHUNKS = 64  # chunks averaged for an entity that has no vector of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +124,6 @@ def build_sidecar(
     return BuildReport(path, manifest, tuple(job.notes))
 
 
-@dataclass(slots=True)
-class _Sinks:
-    entity: VectorSink
-    chunk: VectorSink
-    relation: VectorSink
-    dimension: int | None = None
-
-    def named(self) -> Iterator[tuple[str, VectorSink]]:
-        yield "entity", self.entity
-        yield "chunk", self.chunk
-        yield "relation", self.relation
-
-
 class _Job:
     """One build: the scratch file, the sorters and what is known so far."""
 
@@ -174,13 +150,11 @@ class _Job:
         link: bool,
         sources: tuple[VectorSource | None, ...],
         analyser: Analyser,
-    ) -> _Sinks:
+    ) -> Sinks:
         """Take all input in, link it, and lay the graph out."""
         scratch = self._scratch
         entity_rows, title_rows, chunk_rows, relation_rows = (vector_rows(source) for source in sources)
-        sinks = _Sinks(
-            self._sink("entity", entity_rows), self._sink("chunk", chunk_rows), self._sink("relation", relation_rows)
-        )
+        sinks = Sinks(self._staged, self._stack, entity=entity_rows, chunk=chunk_rows, relation=relation_rows)
         self._postings = self._stack.enter_context(
             PostingsWriter(analyser=analyser, directory=self._directory, buffer_bytes=self._memory_bytes // 4)
         )
@@ -214,28 +188,26 @@ class _Job:
         if link:
             longest = scratch.one("SELECT max(longest) FROM head") or 0
             match_mentions(scratch, longest=longest, progress=self._progress)
-        for _, sink in sinks.named():
-            sinks.dimension = sink.finish(sinks.dimension) or sinks.dimension
-        self._sorter = self._stack.enter_context(SpillSorter(self._directory, max_memory_bytes=self._memory_bytes // 2))
-        self._graph = Graph(scratch, self._sorter, self._similarity(sinks))
+        sinks.finish()
+        edges = self._stack.enter_context(SpilledRows(self._directory, max_memory_bytes=self._memory_bytes // 2))
+        self._graph = Graph(scratch, edges, sinks.similarity(scratch))
         self._graph.collect(self._progress)
         return sinks
 
     def write(
-        self, backend: KeyValueBackend, sinks: _Sinks, *, tenant: str | None, embedding_model: str | None
+        self, backend: KeyValueBackend, sinks: Sinks, *, tenant: str | None, embedding_model: str | None
     ) -> Manifest:
         """Write every table and file, and return the manifest."""
-        if sinks.chunk.present and sinks.dimension is not None:
-            self._fill_entity_vectors(sinks, sinks.dimension)
+        sinks.fill_entities(self._scratch)
         digest = hashlib.sha256()
         written: dict[Table, int] = {}
         writer = backend.create(self._staged / backend.filename)
         with self._progress.stage("tables") as tick:
-            for table, rows in self._tables(self._pair_dots(sinks)):
-                written[table] = _put(writer, table, rows, digest)
+            for table, rows in self._gathered().tables(sinks.pair_dots()):
+                written[table] = put_table(writer, table, rows, digest)
                 tick()
         writer.close()
-        vectors = self._vector_files(sinks, digest)
+        vectors = sinks.keep_present(digest)
         scratch = self._scratch
         types = [row[0] for row in scratch.rows("SELECT DISTINCT json_extract(json, '$.type') FROM entity")]
         counts = Counts(
@@ -267,153 +239,13 @@ class _Job:
             files=files,
         )
 
-    def _sink(self, name: str, rows: Iterator[Sequence[float]] | None) -> VectorSink:
-        return self._stack.enter_context(VectorSink(self._staged / _VECTOR_FILES[name], f"{name}_vectors", rows))
-
-    def _tables(self, pair_dots: PairDots | None) -> Iterator[tuple[Table, Iterable[tuple[Key, bytes]]]]:
-        """Yield the tables in the order in which they are written, each with its rows in key order."""
-        scratch = self._scratch
-        yield Table.ALIAS, self._sorted(self._alias_rows())
-        yield (
-            Table.ALIAS_HEAD,
-            self._sorted(
-                (named_key(token), pack_numbers([longest]))
-                for token, longest in scratch.rows("SELECT token, longest FROM head")
-            ),
+    def _gathered(self) -> Gathered:
+        return Gathered(
+            self._scratch,
+            self._graph,
+            self._postings,
+            self._term_sentences,
+            catalogue=self._catalogue,
+            directory=self._directory,
+            max_memory_bytes=self._memory_bytes // 4,
         )
-        yield Table.ENTITY, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM entity ORDER BY n"))
-        yield Table.INCIDENCE, self._graph.incidence_rows(pair_dots)
-        yield Table.CHUNK, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM chunk ORDER BY n"))
-        yield Table.CHUNK_LINKS, self._graph.links_rows()
-        relations = scratch.rows("SELECT n, label, description FROM relation ORDER BY n")
-        yield Table.RELATION, ((n, json.dumps([label, description]).encode()) for n, label, description in relations)
-        yield Table.ENTITY_ID, self._sorted(self._id_rows("SELECT id, n FROM entity"))
-        yield Table.CHUNK_ID, self._sorted(self._id_rows("SELECT id, n FROM chunk"))
-        yield Table.TERM, self._postings.rows()
-        yield Table.NAME_KEY, self._name_key_rows()
-        yield Table.HYPEREDGE, self._fact_rows()
-        yield Table.TERM_SENTENCE, term_sentence_rows(self._term_sentences)
-
-    def _sorted(self, rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-        with SpillSorter(self._directory, max_memory_bytes=self._memory_bytes // 4) as sorter:
-            sorter.add_all(rows)
-            yield from sorter
-
-    def _alias_rows(self) -> Iterator[tuple[bytes, bytes]]:
-        query = (
-            "SELECT a.form, a.entity, a.prior, a.flags, o.all_of_it, o.as_name FROM alias a"
-            " LEFT JOIN occurrence o ON o.form = a.form ORDER BY a.form, a.entity"
-        )
-        counts = self._graph.chunk_counts
-        for form, rows in groupby(self._scratch.rows(query), key=lambda row: row[0]):
-            members = list(rows)
-            candidates = tuple(Candidate(row[1], row[2], row[3]) for row in members)
-            # A form that the corpus never shows says nothing about how it is written: taken as a name.
-            probability = 1.0 if members[0][4] is None else link_probability(members[0][4], members[0][5])
-            frequency = sum(counts[candidate.entity] for candidate in candidates)
-            yield named_key(form), encode_alias(AliasForm(probability, frequency, candidates))
-
-    def _id_rows(self, query: str) -> Iterator[tuple[bytes, bytes]]:
-        for identifier, number in self._scratch.rows(query):
-            yield named_key(identifier), pack_numbers([number]) + identifier.encode("utf-8", "surrogatepass")
-
-    def _name_key_rows(self) -> Iterator[tuple[bytes, bytes]]:
-        query = "SELECT n, json FROM entity WHERE n < ? ORDER BY n"
-        with SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 4) as lists:
-            for number, body in self._scratch.rows(query, (self._catalogue,)):
-                lists.add([(key, number) for key in name_keys(Entity.model_validate_json(body))])
-            for key, numbers in lists:
-                yield key, pack_numbers(numbers)
-
-    def _fact_rows(self) -> Iterator[tuple[int, bytes]]:
-        for number, body in self._scratch.rows("SELECT n, json FROM fact ORDER BY n"):
-            yield number, body.encode()
-
-    def _similarity(self, sinks: _Sinks) -> Similarity | None:
-        """Compare chunks with entities by vectors: the entity's first own chunk stands for it, else its vector."""
-        if not sinks.chunk.present or sinks.dimension is None:
-            return None
-        chunk_file = self._open(sinks.chunk, sinks.dimension)
-        entity_file = self._open(sinks.entity, sinks.dimension) if sinks.entity.present else None
-        first_about = "SELECT min(chunk) FROM about WHERE entity = ?"
-        self._scratch.run("CREATE INDEX about_by_entity ON about (entity, chunk)")
-
-        def similarity(chunk: int, entity: int) -> float | None:
-            own = self._scratch.cached(first_about, str(entity))
-            query = chunk_file.row(chunk)
-            if own is not None:
-                return chunk_file.dots(query, [own])[0]
-            if entity_file is not None and any(entity_file.row(entity)):
-                return entity_file.dots(query, [entity])[0]
-            return None
-
-        return similarity
-
-    def _pair_dots(self, sinks: _Sinks) -> PairDots | None:
-        """Compare entities with chunks by their vectors; None where either has none at all."""
-        if not sinks.entity.present or not sinks.chunk.present or sinks.dimension is None:
-            return None
-        entity_file, chunk_file = self._open(sinks.entity, sinks.dimension), self._open(sinks.chunk, sinks.dimension)
-
-        def pair_dots(entities: Sequence[int], chunks: Sequence[int]) -> list[float | None]:
-            dots = entity_file.pair_dots(entities, chunk_file, chunks)
-            return [
-                None if dot == 0.0 and (entity_file.is_absent(entity) or chunk_file.is_absent(chunk)) else dot
-                for dot, entity, chunk in zip(dots, entities, chunks, strict=True)
-            ]
-
-        return pair_dots
-
-    def _open(self, sink: VectorSink, dimension: int) -> VectorFile:
-        file = VectorFile(sink.path, dimension=dimension, count=sink.count)
-        self._stack.callback(file.close)
-        return file
-
-    def _vector_files(self, sinks: _Sinks, digest: Any) -> tuple[str, ...]:
-        """Drop files that hold no vector, and return the names of the rest."""
-        kept = []
-        for name, sink in sinks.named():
-            if sink.present:
-                kept.append(name)
-                with sink.path.open("rb") as stream:
-                    digest.update(hashlib.file_digest(stream, "sha256").digest())
-            else:
-                sink.path.unlink()
-        return tuple(kept)
-
-    def _fill_entity_vectors(self, sinks: _Sinks, dimension: int) -> None:
-        """Give an entity without a vector the mean of its chunks: its own chunks, else those that mention it."""
-        chunk_file = self._open(sinks.chunk, dimension)
-        sinks.entity.fill(_context_means(self._scratch, chunk_file, sinks.entity), dimension)
-
-
-def _context_means(scratch: Scratch, chunks: VectorFile, entities: VectorSink) -> Iterator[tuple[int, Sequence[float]]]:
-    """Yield (entity, mean chunk vector) for those without a vector: their own chunks, else those that mention them."""
-    query = (
-        "SELECT entity, kind, chunk FROM (SELECT entity, 0 AS kind, chunk FROM about"
-        " UNION SELECT entity, 1, chunk FROM settled) ORDER BY entity, kind, chunk"
-    )
-    for entity, rows in groupby(scratch.rows(query), key=lambda row: row[0]):
-        if not entities.is_absent(entity):
-            continue
-        members = list(rows)
-        numbers = [row[2] for row in members if row[1] == members[0][1]][:_CONTEXT_CHUNKS]
-        vectors = [chunks.row(number) for number in numbers]
-        yield entity, [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
-
-
-def _put(writer: KeyValueWriter, table: Table, rows: Iterable[tuple[Key, bytes]], digest: Any) -> int:
-    """Write one table and add its content to the digest."""
-
-    def counted() -> Iterator[tuple[Key, bytes]]:
-        digest.update(b"table %d\n" % table)
-        stream = iter(rows)
-        while batch := list(islice(stream, _ROWS_AT_ONCE)):
-            parts: list[bytes] = []
-            for key, value in batch:
-                raw = key.to_bytes(4, "big") if isinstance(key, int) else key
-                parts += (len(raw).to_bytes(4, "big"), raw, len(value).to_bytes(4, "big"), value)
-            digest.update(b"".join(parts))
-            yield from batch
-
-    return writer.put_many(table, counted())

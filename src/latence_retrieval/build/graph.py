@@ -8,15 +8,16 @@ who count as mentions of the witnessing chunk too.
 from __future__ import annotations
 
 import struct
+import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, groupby, islice
 from typing import NamedTuple
 
 from latence_retrieval.build.link import MIN_LINK_PROBABILITY, link_probability
+from latence_retrieval.build.lists import SpilledRows
 from latence_retrieval.build.progress import Progress
 from latence_retrieval.build.scratch import Scratch
-from latence_retrieval.build.spill import SpillSorter
 from latence_retrieval.records import Chunk
 from latence_retrieval.sidecar.codec import (
     ANY_SENTENCE,
@@ -37,9 +38,8 @@ MAX_MEMBERS = 64
 """Other members inlined with one fact: past that the first 64 stand."""
 
 _MAX_UNSETTLED = 3  # homonyms that vectors cannot tell apart are all linked up to this many, else none
-_EDGE = struct.Struct("=IIII")  # mark, chunk, label (relation * 4 + kind), confidence; members follow
-_KEY = struct.Struct(">IBIII")
-_ENTITY_BYTES = 4
+_EDGE = struct.Struct(">5I")  # kind, a million less the confidence, chunk, mark: the order; then label; members follow
+_WORD_BYTES = 4
 _ABOUT, _FACT, _MENTION = int(EdgeKind.ABOUT), int(EdgeKind.FACT), int(EdgeKind.MENTION)
 
 Similarity = Callable[[int, int], float | None]
@@ -59,10 +59,10 @@ class _ChunkFacts(NamedTuple):
 class Graph:
     """Collects hyperedges chunk by chunk; afterwards writes the rows of two tables."""
 
-    def __init__(self, scratch: Scratch, sorter: SpillSorter, similarity: Similarity | None) -> None:
+    def __init__(self, scratch: Scratch, edges: SpilledRows, similarity: Similarity | None) -> None:
         count = scratch.count("entity")
         self._scratch = scratch
-        self._sorter = sorter
+        self._edges = edges
         self._similarity = similarity
         self._chunk_counts = array("I", bytes(4 * count))
         self._edge_counts = array("I", bytes(4 * count))
@@ -80,7 +80,7 @@ class Graph:
         return self._chunk_counts
 
     def collect(self, progress: Progress) -> None:
-        """Settle every mention and send every hyperedge to the sorter."""
+        """Settle every mention and lay every hyperedge down with its entities."""
         mentions = groupby(
             self._scratch.rows("SELECT chunk, sentence, form, is_weak FROM mention ORDER BY rowid"),
             key=lambda row: row[0],
@@ -124,19 +124,19 @@ class Graph:
         """Yield the rows of `Table.INCIDENCE` in key order."""
         log_degrees = self._log_degrees()
         size = _EDGE.size
-        for entity, rows in groupby(self._sorter, key=lambda row: row[0][:_ENTITY_BYTES]):
-            number = int.from_bytes(entity, "big")
+        for number, stream in self._edges:
+            degree = self._edge_counts[number]
             blocks = 0
-            while values := [value for _, value in islice(rows, EDGES_PER_BLOCK)]:
-                edges = _numbers([value[:size] for value in values])
-                members = _numbers([value[size:] for value in values])
-                ends = accumulate([(len(value) - size) // members.itemsize for value in values])
-                chunks = edges[1::4]
-                dots = array("I", bytes(members.itemsize * len(values)))
+            while rows := list(islice(stream, EDGES_PER_BLOCK)):
+                heads = _words([row[:size] for row in rows])
+                members = _words([row[size:] for row in rows])
+                ends = array("I", accumulate([(len(row) - size) // _WORD_BYTES for row in rows]))
+                chunks = heads[2::5]
+                confidences = [MILLION - left for left in heads[1::5]]
+                dots = array("I", bytes(_WORD_BYTES * len(rows)))
                 if pair_dots is not None:
                     dots = array("I", map(packed_dot, pair_dots([number] * len(chunks), chunks)))
-                columns = [edges[::4], chunks, edges[2::4], edges[3::4], dots, array("I", ends)]
-                degree = self._edge_counts[number]
+                columns = [heads[3::5], chunks, heads[4::5], confidences, dots, ends]
                 encoded = encode_incidence(degree, columns, members, log_degrees, self._discovered)
                 yield incidence_key(number, blocks), encoded
                 blocks += 1
@@ -202,7 +202,7 @@ class Graph:
     def _add_chunk(
         self, chunk: int, about: Sequence[int], found: Sequence[tuple[int, int]], facts: Sequence[_ChunkFacts]
     ) -> None:
-        """Send one chunk's hyperedges to the sorter and count what it holds."""
+        """Lay one chunk's hyperedges down with their entities, and count what it holds."""
         mentions: dict[int, int] = {}
         for mask, entity in found:
             if entity not in about:
@@ -211,23 +211,18 @@ class Graph:
             for entity in fact.members:
                 if entity not in about:
                     mentions.setdefault(entity, ANY_SENTENCE)
-        own = _EDGE.pack(0, chunk, _ABOUT, MILLION)
-        rows = [(_KEY.pack(subject, _ABOUT, 0, chunk, 0), own) for subject in about]
-        rows += [
-            (_KEY.pack(entity, _MENTION, 0, chunk, mask), _EDGE.pack(mask, chunk, _MENTION, MILLION))
-            for entity, mask in mentions.items()
-        ]
+        own = _EDGE.pack(_ABOUT, 0, chunk, 0, _ABOUT)
+        rows = [(subject, own) for subject in about]
+        rows += [(entity, _EDGE.pack(_MENTION, 0, chunk, mask, _MENTION)) for entity, mask in mentions.items()]
         for fact in facts:
-            key = _KEY.pack(0, _FACT, MILLION - fact.confidence, chunk, fact.number)[_ENTITY_BYTES:]
-            edge = _EDGE.pack(fact.number, chunk, fact.relation << 2 | _FACT, fact.confidence)
+            edge = _EDGE.pack(_FACT, MILLION - fact.confidence, chunk, fact.number, fact.relation << 2 | _FACT)
             members = list(dict.fromkeys(fact.members))
             for entity in members:
-                others = array("I", [other for other in members if other != entity][:MAX_MEMBERS])
-                rows.append((entity.to_bytes(_ENTITY_BYTES, "big") + key, edge + others.tobytes()))
-                self._edge_counts[entity] += 1
-        for entity in (*about, *mentions):
+                others = [other.to_bytes(_WORD_BYTES, "big") for other in members if other != entity]
+                rows.append((entity, edge + b"".join(others[:MAX_MEMBERS])))
+        for entity, _ in rows:
             self._edge_counts[entity] += 1
-        self._sorter.add_all(rows)
+        self._edges.add(rows)
         for entity, mask in mentions.items():
             self._scratch.later("settled", (chunk, mask, entity))
         for entity in (*about, *mentions):
@@ -236,5 +231,8 @@ class Graph:
         self.hyperedges += bool(about or mentions) + len(facts)
 
 
-def _numbers(parts: Sequence[bytes]) -> array[int]:
-    return array("I", b"".join(parts))
+def _words(parts: Sequence[bytes]) -> array[int]:
+    words = array("I", b"".join(parts))
+    if sys.byteorder == "little":
+        words.byteswap()
+    return words

@@ -1,4 +1,4 @@
-"""Lists of numbers by key, grown in input order and read back by key, in bounded memory.
+"""Lists by key, grown in input order and read back by key, in bounded memory.
 
 Cheaper than sorting one row a number (`spill.SpillSorter`) where the numbers of a key come in the order in which they
 are wanted: a million postings of twenty thousand words are twenty thousand rows to sort.
@@ -16,10 +16,12 @@ from typing import Self
 from latence_retrieval.build.spill import SpillSorter
 from latence_retrieval.sidecar.codec import named_key
 
-__all__ = ["SpilledLists"]
+__all__ = ["SpilledLists", "SpilledRows"]
 
 _KEY_BYTES = 300  # a text, an array and a dictionary slot in CPython
 _NUMBER_BYTES = 9  # with the array's room to grow
+_ROW_BYTES = 45  # a bytes object and a list slot
+_NUMBER_WIDTH = 4
 _RUN_BYTES = 4  # of a run's number, which keeps a key's parts in order
 
 
@@ -85,4 +87,58 @@ class SpilledLists:
         self._sorter.add_all((named_key(name), run + numbers.tobytes()) for name, numbers in self._lists.items())
         self._runs += 1
         self._lists.clear()
+        self._held_bytes = 0
+
+
+class SpilledRows:
+    """Collects rows of bytes under numbers; yields (number, rows) by ascending number, the rows ascending.
+
+    Use as a context manager. Memory stays near `max_memory_bytes`.
+    """
+
+    def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
+        self._rows: dict[int, list[bytes]] = {}
+        self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
+        self._held_bytes = 0
+        self._is_spilled = False
+        self._sorter = SpillSorter(directory, max_memory_bytes=self._max_memory_bytes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._rows.clear()
+        self._sorter.close()
+
+    def add(self, items: Iterable[tuple[int, bytes]]) -> None:
+        """Add a row to each of several numbers (below 2**32)."""
+        held = 0
+        for number, row in items:
+            known = self._rows.get(number)
+            if known is None:
+                self._rows[number] = [row]
+                held += _KEY_BYTES
+            else:
+                known.append(row)
+            held += _ROW_BYTES + len(row)
+        self._held_bytes += held
+        if self._held_bytes > self._max_memory_bytes:
+            self._spill()
+
+    def __iter__(self) -> Iterator[tuple[int, Iterator[bytes]]]:
+        """Yield every number with its rows, to be taken before the next; may be asked once."""
+        if not self._is_spilled:
+            return ((number, iter(sorted(self._rows[number]))) for number in sorted(self._rows))
+        self._spill()
+        groups = groupby(self._sorter, key=lambda row: row[0])
+        return ((int.from_bytes(key, "big"), (row for _, row in rows)) for key, rows in groups)
+
+    def _spill(self) -> None:
+        self._sorter.add_all(
+            (number.to_bytes(_NUMBER_WIDTH, "big"), row) for number, rows in self._rows.items() for row in rows
+        )
+        self._is_spilled = True
+        self._rows.clear()
         self._held_bytes = 0

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from latence_retrieval import Chunk, Entity, Fact, Sidecar, build_sidecar, retrieve_evidence, verify_sidecar
-from latence_retrieval.build import spill
+from latence_retrieval.build import lists, spill
 from latence_retrieval.errors import BuildError
 
 QUESTION = "Who leads the owner of the foundry that casts the AX-100?"
@@ -119,18 +120,23 @@ def test_files_gzip_iterables_and_records_give_one_snapshot(base: Any, tmp_path:
 def test_sorting_in_files_gives_the_same_snapshot(base: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"discover": True, "titles_as_entities": True}
     expected = verify_sidecar(base.build(tmp_path / "memory", **options)).snapshot_id
-    runs = 0
-    spilled = spill.SpillSorter._spill
+    runs: Counter[str] = Counter()
 
-    def count(self: spill.SpillSorter) -> None:
-        nonlocal runs
-        runs += 1
-        spilled(self)
+    def count_spills(kind: type[Any]) -> None:
+        spilled = kind._spill
 
-    monkeypatch.setattr(spill.SpillSorter, "_spill", count)
+        def counted(self: Any) -> None:
+            runs[kind.__name__] += 1
+            spilled(self)
+
+        monkeypatch.setattr(kind, "_spill", counted)
+
+    for kind in (spill.SpillSorter, lists.SpilledLists, lists.SpilledRows):
+        count_spills(kind)
     monkeypatch.setattr(spill, "_ROW_OVERHEAD_BYTES", 1 << 20)  # a row seems to hold 1 MiB: runs of a few rows
+    monkeypatch.setattr(lists, "_KEY_BYTES", 1 << 20)
     assert verify_sidecar(base.build(tmp_path / "files", max_memory_mb=16, **options)).snapshot_id == expected
-    assert runs > 20
+    assert min(runs[kind.__name__] for kind in (spill.SpillSorter, lists.SpilledLists, lists.SpilledRows)) > 2, runs
 
 
 def test_the_snapshot_id_follows_the_content(base: Any, tmp_path: Path) -> None:
