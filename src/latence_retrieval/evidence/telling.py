@@ -46,7 +46,7 @@ class Names:
         self._entities = _read(sorted(entities), sidecar.entities)
         self.chunks: dict[int, Chunk] = _read(sorted(chunks), sidecar.chunks)
         self._relations = _read(sorted({step.relation for step in steps}), sidecar.relations)
-        self._facts = _read(sorted({step.fact for step in steps if step.fact != NO_FACT}), sidecar.facts)
+        self._fact_ids = _read(sorted({step.fact for step in steps if step.fact != NO_FACT}), sidecar.fact_ids)
 
     def entity(self, number: int) -> WitnessedEntity:
         """Return an entity's id and name."""
@@ -63,7 +63,7 @@ class Names:
             relation=self._relations[step.relation][0],
             target=None if step.target is None else self.entity(step.target),
             chunk_id=self.chunks[step.chunk].id,
-            fact_id=None if step.fact == NO_FACT else self._facts[step.fact].id,
+            fact_id=None if step.fact == NO_FACT else self._fact_ids[step.fact],
         )
 
 

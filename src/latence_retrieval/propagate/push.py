@@ -97,9 +97,11 @@ def push(
         _push_entities(graph, layer, following, walk, settings, limit=limit)
         if before is not None:
             layer.arrivals = _arrivals(layer, *before, walk.layers[0].entities, settings)
-        booked = walk.chunks
-        for chunk, mass in layer.chunks.items():
-            booked[chunk] = booked.get(chunk, 0.0) + mass
+        if walk.chunks:
+            for chunk, mass in layer.chunks.items():
+                walk.chunks[chunk] = walk.chunks.get(chunk, 0.0) + mass
+        else:
+            walk.chunks.update(layer.chunks)
         if following is None:
             walk.residual += goes_on * sum(layer.chunks.values())
             break
@@ -154,15 +156,16 @@ def _push_entity(
         return Pushed(entity, (), _NO_EDGES, 0, 0)
     scale = mass / total
     shares = [scale * weight for weight in weights]
-    incoming = layer.chunks
+    incoming, known = layer.chunks, layer.chunks.get
     for chunk, share in zip(block.chunks, shares, strict=True):
-        incoming[chunk] = incoming.get(chunk, 0.0) + share
+        incoming[chunk] = known(chunk, 0.0) + share
     if facts_from < facts_to:
         fact_mass, sure_mass = walk.fact_mass, walk.sure_mass
+        known_fact, known_sure = fact_mass.get, sure_mass.get
         facts = slice(facts_from, facts_to)
         for chunk, share, confidence in zip(block.chunks[facts], shares[facts], block.confidences[facts], strict=True):
-            fact_mass[chunk] = fact_mass.get(chunk, 0.0) + share
-            sure_mass[chunk] = sure_mass.get(chunk, 0.0) + share * confidence / MILLION
+            fact_mass[chunk] = known_fact(chunk, 0.0) + share
+            sure_mass[chunk] = known_sure(chunk, 0.0) + share * confidence / MILLION
     return Pushed(entity, shares, block, facts_from, facts_to)
 
 
@@ -205,13 +208,11 @@ def _pass_over_facts(
             if taker not in anchors and (takes_discovered or not member & 1):
                 over_facts[chunk] = over_facts.get(chunk, 0.0) + share
                 taking[taker] = taking.get(taker, 0.0) + share * goes_on
-        else:
-            takers = _takers(block, start, stop, anchors, settings)
-            if takers:
-                over_facts[chunk] = over_facts.get(chunk, 0.0) + share
-                passed = share * goes_on
-                for taker, part in takers:
-                    taking[taker] = taking.get(taker, 0.0) + passed * part
+        elif takers := _takers(block, start, stop, anchors, settings):
+            over_facts[chunk] = over_facts.get(chunk, 0.0) + share
+            passed = share * goes_on
+            for taker, part in takers:
+                taking[taker] = taking.get(taker, 0.0) + passed * part
         start = stop
 
 

@@ -31,6 +31,7 @@ from latence_retrieval.vectors import VectorFile
 
 __all__ = ["Sidecar", "StatedFact"]
 
+_NO_ID = b"[null,"  # how the record of a fact without an id begins
 _OPEN_ATTEMPTS = 3  # a publisher may exchange the directory between two of our reads
 
 
@@ -150,6 +151,11 @@ class Sidecar:
                 raise self._damaged(f"fact {number} has another shape")
             found.append(StatedFact(record[0], record[1], record[2], record[3] / MILLION, record[4], record[5]))
         return found
+
+    def fact_ids(self, numbers: Sequence[int]) -> list[str | None]:
+        """Return the ids of facts by number, None for those without one."""
+        values = self._present(Table.HYPEREDGE, numbers)
+        return [None if value.startswith(_NO_ID) else json.loads(value)[0] for value in values]
 
     def relations(self, numbers: Sequence[int]) -> list[tuple[str, str | None]]:
         """Return (label, description) of relations by number."""

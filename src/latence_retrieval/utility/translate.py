@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from latence_retrieval.query_view import Member, OpenTerms, QueryView
@@ -36,6 +37,7 @@ class _Bridge(NamedTuple):
     support: float
     distance: float
     open_terms: OpenTerms
+    touching: AbstractSet[int]  # chunks that hold any of the open terms
 
 
 def translated_similarity(
@@ -70,11 +72,8 @@ def translated_similarity(
         if bridge.onto_base is not None:
             moved += 2.0 * settings.bridge_weight * bridge.onto_base + settings.bridge_weight**2
         length = math.sqrt(moved) if moved > 1e-9 else 1.0
-        touching = bridge.open_terms.touching([chunk for chunk, _, _ in bridge.targets])
         for chunk, mask, packed in bridge.targets:
-            if chunk not in touching and chunk not in onto_base:
-                continue  # nothing can lift it above 0
-            part = bridge.open_terms.overlap(chunk, mask) if chunk in touching else 0.0
+            part = bridge.open_terms.overlap(chunk, mask) if chunk in bridge.touching else 0.0
             score = settings.overlap_weight * part - bridge.distance
             along = onto_base.get(chunk)
             if along is not None and packed and bridge.onto_base is not None:
@@ -100,13 +99,17 @@ def _bridges(view: QueryView, walk: Walk, base: Sequence[float] | None, settings
             block = blocks.get(member.entity)
             if block is None:
                 continue
+            touching = open_terms.touching(block.chunks)
+            if base is None and not touching:
+                continue  # nothing can lift its targets above 0
             found.append(
                 _Bridge(
                     onto_base.get(member.entity),
-                    _targets(block, chunk),
+                    _targets(block, chunk, touching if base is None else None),
                     support * (settings.discovered_weight if member.is_discovered else 1.0),
                     settings.distance_cost * _sentences_before(member),
                     open_terms,
+                    touching,
                 )
             )
     return found
@@ -140,11 +143,11 @@ def _without_anchors(view: QueryView, restart: Mapping[int, float], anchor_weigh
     return base
 
 
-def _targets(block: IncidenceBlock, origin: int) -> list[_Target]:
-    """Return the chunks linked to a bridge with the sentences that name it, each once, the origin left out."""
+def _targets(block: IncidenceBlock, origin: int, among: AbstractSet[int] | None) -> list[_Target]:
+    """Return the chunks (of `among`, if given) linked to a bridge, with the sentences that name it, without the origin."""
     targets: dict[int, _Target] = {}
     mentions = block.bounds()[1]
     for at, (chunk, mark, dot) in enumerate(zip(block.chunks, block.marks, block.dots, strict=True)):
-        if chunk != origin and chunk not in targets:
+        if chunk != origin and chunk not in targets and (among is None or chunk in among):
             targets[chunk] = (chunk, mark if at >= mentions else ANY_SENTENCE, dot)
     return list(targets.values())
