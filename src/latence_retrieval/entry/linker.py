@@ -66,7 +66,7 @@ class QueryLinker:
         return TierOutcome(tuple(links))
 
     def link_spans(self, spans: Sequence[Span], tier: str) -> TierOutcome:
-        """Link spans that a model found: the whole span as a form, else the longest names inside it."""
+        """Link spans that a model found, each as a whole; those that no alias equals come back unlinked."""
         links: list[Link] = []
         unlinked: list[Span] = []
         for span in spans:
