@@ -19,7 +19,7 @@ from latence_retrieval.sidecar.read import Sidecar
 __all__ = ["FirstStage", "Lexical", "take_first_stage"]
 
 _MAX_QUERY_TERMS = 64
-_MAX_POSTINGS = 8_192  # bound: postings that are read to find candidates
+_MAX_POSTINGS = 4_096  # bound: postings that are read to find candidates (adr/0046)
 
 
 class _QueryPostings(KeyValuePostings):
