@@ -71,7 +71,7 @@ def choose(
         if hoped <= value:
             break  # the rest promise no more; counting the packed text is what costs here
         kept = _fitting(distinct[-at], fits)
-        reached = job.value(kept)
+        reached = hoped if kept == distinct[-at] else job.value(kept)
         if reached > value:
             best, value = kept, reached
     return Choice(best, value, max(bound, value))
