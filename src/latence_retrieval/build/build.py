@@ -133,7 +133,7 @@ class _Job:
         self._memory_bytes = memory_bytes
         self._progress = progress
         self._stack = stack
-        self._scratch = Scratch(scratch / "scratch.sqlite", cache_bytes=memory_bytes // 4)
+        self._scratch = Scratch(scratch / "scratch.sqlite", cache_bytes=memory_bytes // 8)
         stack.callback(self._scratch.close)
         self._catalogue = 0
         self.notes: list[str] = []
@@ -156,10 +156,10 @@ class _Job:
         entity_rows, title_rows, chunk_rows, relation_rows = (vector_rows(source) for source in sources)
         sinks = Sinks(self._staged, self._stack, entity=entity_rows, chunk=chunk_rows, relation=relation_rows)
         self._postings = self._stack.enter_context(
-            PostingsWriter(analyser=analyser, directory=self._directory, buffer_bytes=self._memory_bytes // 4)
+            PostingsWriter(analyser=analyser, directory=self._directory, buffer_bytes=self._memory_bytes // 8)
         )
         self._term_sentences = self._stack.enter_context(
-            SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 4)
+            SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 8)
         )
         load_entities(scratch, entities, sinks.entity, self._progress)
         sinks.entity.use_up()
@@ -181,7 +181,7 @@ class _Job:
         self._catalogue = scratch.count("entity")
         if discover:
             discover_entities(
-                scratch, directory=self._directory, max_memory_bytes=self._memory_bytes // 4, progress=self._progress
+                scratch, directory=self._directory, max_memory_bytes=self._memory_bytes // 8, progress=self._progress
             )
         for _ in range(scratch.count("entity") - self._catalogue):
             sinks.entity.add_absent()
@@ -189,7 +189,7 @@ class _Job:
             longest = scratch.one("SELECT max(longest) FROM head") or 0
             match_mentions(scratch, longest=longest, progress=self._progress)
         sinks.finish()
-        edges = self._stack.enter_context(SpilledRows(self._directory, max_memory_bytes=self._memory_bytes // 2))
+        edges = self._stack.enter_context(SpilledRows(self._directory, max_memory_bytes=self._memory_bytes // 4))
         self._graph = Graph(scratch, edges, sinks.similarity(scratch))
         self._graph.collect(self._progress)
         return sinks
@@ -247,5 +247,5 @@ class _Job:
             self._term_sentences,
             catalogue=self._catalogue,
             directory=self._directory,
-            max_memory_bytes=self._memory_bytes // 4,
+            max_memory_bytes=self._memory_bytes // 8,
         )
