@@ -1,4 +1,4 @@
-"""Multi-hop evidence from a read-only sidecar: no graph database, no language model, about two milliseconds a query.
+"""Multi-hop evidence from a read-only sidecar: no graph database, no language model, a few milliseconds a query.
 
     from latence_retrieval import build_sidecar, retrieve_evidence
 
