@@ -117,8 +117,9 @@ class SqliteReader:
             self._is_closed = True
             connection, self._connection = self._connection, None
             GATE.discard(self)
-        if connection is not None:
-            connection.close()
+            # Inside the gate: a process that forks while SQLite closes leaves its global mutex locked in the child.
+            if connection is not None:
+                connection.close()
 
     def drop_inherited(self) -> None:
         """Let go of the parent's connection; see `ForkSafe`."""
