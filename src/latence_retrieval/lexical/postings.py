@@ -54,7 +54,7 @@ FORMAT = 1
 """Version of the rows; a reader refuses a higher one."""
 
 STATS_KEY = b"\x00"
-_HEAD = 0xFFFFFFFF
+_HEAD = 0xFFFFFFFF  # the block number that a head stands under: after all blocks
 _MAX_TERM_BYTES = 240
 _MAX_IMPACTS = 24
 _STATS_STRUCT = struct.Struct("<BQQ")
@@ -217,7 +217,7 @@ def term_bytes(term: str) -> bytes:
 
 def head_key(term: bytes) -> bytes:
     """Return the key of a list's head."""
-    return term + b"\x00\xff\xff\xff\xff"
+    return block_key(term, _HEAD)
 
 
 def block_key(term: bytes, block: int) -> bytes:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from latence_retrieval.errors import SidecarCorruptError, SidecarNotFoundError
 from latence_retrieval.ports.key_value import KeyValueReader, Table
@@ -200,10 +200,6 @@ class Sidecar:
     def relation_vectors(self) -> VectorFile | None:
         """Unit vectors of the relations by number; None where the snapshot has none."""
         return self._vector_files.get("relation")
-
-    def describe(self) -> Mapping[str, Any]:
-        """Return the manifest's facts as plain data."""
-        return self.manifest.model_dump(mode="json")
 
     def _numbers(self, table: Table, ids: Sequence[str]) -> list[int | None]:
         values = self.reader.get_many(table, [named_key(identifier) for identifier in ids])
