@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from heapq import nlargest
 from itertools import groupby, pairwise
 
-__all__ = ["by_score", "heaviest_first"]
+__all__ = ["by_score", "heaviest", "heaviest_first"]
 
 
 def heaviest_first(values: Mapping[int, float]) -> list[int]:
     """Return numbers by value descending, then ascending."""
     return sorted(sorted(values), key=values.__getitem__, reverse=True)  # reversed sorting keeps equals in order
+
+
+def heaviest(values: Mapping[int, float], limit: int) -> list[int]:
+    """Return at most `limit` numbers by value descending, then ascending: the head of `heaviest_first`."""
+    if limit < len(values):
+        if limit <= 0:
+            return []
+        least = nlargest(limit, values.values())[-1]  # the rest is below, and need not be sorted
+        values = {number: value for number, value in values.items() if value >= least}
+    return heaviest_first(values)[:limit]
 
 
 def by_score(

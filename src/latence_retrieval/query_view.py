@@ -8,10 +8,8 @@ from typing import NamedTuple
 
 from latence_retrieval.results import Work
 from latence_retrieval.settings import WalkSettings
-from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, EdgeKind, IncidenceBlock
+from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, IncidenceBlock
 from latence_retrieval.sidecar.read import Sidecar
-
-_MENTION = int(EdgeKind.MENTION)  # comparing with a member of the enum is slow
 
 __all__ = ["Member", "OpenTerms", "QueryView", "QuestionTerms"]
 
@@ -146,7 +144,9 @@ class QueryView:
 
     def _trimmed(self, blocks: Sequence[IncidenceBlock | None]) -> list[IncidenceBlock | None]:
         limit = self._settings.max_mentions
-        crowded = [at for at, block in enumerate(blocks) if block is not None and block.labels.count(_MENTION) > limit]
+        crowded = [
+            at for at, block in enumerate(blocks) if block is not None and len(block.chunks) - block.facts_to > limit
+        ]
         trimmed = list(blocks)
         if crowded:
             held = self.terms.held_weight({chunk for at in crowded if (block := blocks[at]) for chunk in block.chunks})
@@ -232,13 +232,23 @@ class QueryView:
 
 
 def _best_mentions(block: IncidenceBlock, relevance: Mapping[int, float], limit: int) -> IncidenceBlock:
-    """Return a block with its best mentions alone, all else kept, in the order that it had."""
+    """Return a block with its best mentions alone, by ascending chunk where equal, all else kept, in the order that it had."""
     chunks = block.chunks
-    first = block.bounds()[1]
-    mentions = sorted(range(first, len(chunks)), key=chunks.__getitem__)
-    if relevance:
-        mentions.sort(key=lambda at: -relevance.get(chunks[at], 0.0))
-    kept = [*range(first), *sorted(mentions[:limit])]
+    first = block.facts_to
+    mentions = chunks[first:]
+    relevant = [chunk for chunk in mentions if chunk in relevance] if relevance else []
+    if not relevant:  # those of a block stand by ascending chunk
+        stop = first + limit
+        return block._replace(
+            marks=block.marks[:stop],
+            chunks=chunks[:stop],
+            labels=block.labels[:stop],
+            confidences=block.confidences[:stop],
+            dots=block.dots[:stop],
+            ends=block.ends[:stop],
+        )
+    best = sorted(range(len(mentions)), key=lambda at: -relevance.get(mentions[at], 0.0))[:limit]
+    kept = [*range(first), *[first + at for at in sorted(best)]]
 
     def of(column: Sequence[int]) -> list[int]:
         return list(map(column.__getitem__, kept))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol, cast
 
-__all__ = ["FIRST_STAGE", "NO_FACT", "Arrival", "Layer", "Pushed", "Walk", "Witness"]
+__all__ = ["FIRST_STAGE", "NO_FACT", "Arrival", "Layer", "Pushed", "Walk", "Witness", "arrival"]
 
 FIRST_STAGE = -1
 """Stands for the entity where a first-stage hit, not an entity, brought the mass."""
@@ -37,14 +37,31 @@ class Arrival(NamedTuple):
 
 
 _witness = cast("Callable[[tuple[float, int, int, int]], Witness]", partial(tuple.__new__, Witness))  # thrice as quick
+arrival = cast("Callable[[tuple[float, int, int, int, int]], Arrival]", partial(tuple.__new__, Arrival))
+"""Make an `Arrival` of its fields."""
 
 
 class Edges(Protocol):
     """Hyperedges side by side: chunk, label (relation * 4 + kind) and mark (of a fact, its number) of each."""
 
     @property
+    def facts_from(self) -> int:
+        """Where the facts begin."""
+        ...
+
+    @property
+    def facts_to(self) -> int:
+        """Where they end."""
+        ...
+
+    @property
     def chunks(self) -> Sequence[int]:
         """The chunk of each."""
+        ...
+
+    @property
+    def confidences(self) -> Sequence[int]:
+        """The confidence of each, in millionths."""
         ...
 
     @property
@@ -59,13 +76,11 @@ class Edges(Protocol):
 
 
 class Pushed(NamedTuple):
-    """An entity that passed mass on: over which hyperedges, how much over each, and from where to where they are facts."""
+    """An entity that passed mass on: over which hyperedges, and how much over each."""
 
     entity: int
     shares: Sequence[float]
     edges: Edges
-    facts_from: int
-    facts_to: int
 
 
 @dataclass(slots=True)
@@ -91,9 +106,10 @@ class Layer:
         Read off the pushes when asked: of some hundred chunks that a hop reaches, a dozen are ever asked about.
         """
         found = {chunk: list(self.witnesses[chunk]) for chunk in self.witnesses.keys() & chunks}
-        for entity, shares, edges, facts_from, facts_to in self.pushed:
+        for entity, shares, edges in self.pushed:
             if chunks.isdisjoint(edges.chunks):
                 continue
+            facts_from, facts_to = edges.facts_from, edges.facts_to
             for at, chunk in enumerate(edges.chunks):
                 if chunk in chunks:
                     fact = edges.marks[at] if facts_from <= at < facts_to else NO_FACT
@@ -112,17 +128,19 @@ class Walk:
     Attributes:
         chunks: activation by number.
         layers: hop by hop, for chains.
-        fact_mass, sure_mass: by chunk, the mass that facts brought, and the same times their confidence.
         residual: mass that arrived at an entity or a chunk and was not passed on although it could have been.
         pushes: entities and chunks pushed.
     """
 
     chunks: dict[int, float]
-    fact_mass: dict[int, float]
-    sure_mass: dict[int, float]
     layers: list[Layer]
     residual: float
     pushes: int
+
+    @property
+    def met_facts(self) -> bool:
+        """Whether any mass went over a fact."""
+        return any(edges.facts_from < edges.facts_to for layer in self.layers for _, _, edges in layer.pushed)
 
     @property
     def entities(self) -> dict[int, float]:

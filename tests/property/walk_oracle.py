@@ -78,6 +78,8 @@ class DenseGraph:
             ends.append(len(members))
         return IncidenceBlock(
             degree=self.degree(entity),
+            facts_from=sum(edge.kind == EdgeKind.ABOUT for edge in edges),
+            facts_to=sum(edge.kind != EdgeKind.MENTION for edge in edges),
             marks=array("I", [edge.mark for edge in edges]),
             chunks=array("I", [edge.chunk for edge in edges]),
             labels=[(4 if edge.kind == EdgeKind.FACT else 0) + int(edge.kind) for edge in edges],

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
 
 from latence_retrieval.errors import MissingExtraError, TierError
 from latence_retrieval.evidence.entering import Entered
 from latence_retrieval.evidence.seeding import FirstStage, Lexical
-from latence_retrieval.order import by_score, heaviest_first
+from latence_retrieval.order import by_score, heaviest
 from latence_retrieval.ports.relation_signal import RelationSignal
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.results import Signal
@@ -64,7 +65,7 @@ def rank_chunks(
         Signal.LEXICAL: _lexical(lexical, lexical_best),
         Signal.TRANSLATED: None if translated is None else _looked_up(translated),
         Signal.CONFIDENCE: confidence_signal(walk),
-        Signal.RELQ: _relq(view, entered, walk, query, relation_signal, notes, strict=strict),
+        Signal.RELQ: _relq(view, entered, walk, chunks, query, relation_signal, notes, strict=strict),
     }
     weights = {signal: float(getattr(settings.weights, signal.value)) for signal in Signal}
     utilities = weigh(chunks, signals, weights)
@@ -95,14 +96,10 @@ def _candidates(
     """Return the chunks worth scoring, ascending: the best of each source, bounded."""
     if len(walk.chunks) + len(translated) + len(stage.ranks) + len(lexical_best) <= limit:
         return sorted({*walk.chunks, *translated, *stage.ranks, *lexical_best})
-    sources = [heaviest_first(walk.chunks), heaviest_first(translated), list(stage.ranks), list(lexical_best)]
-    longest = max(map(len, sources))
-    chosen: dict[int, None] = {}
-    depth = 0
-    while len(chosen) < limit and depth < longest:
-        chosen.update([(source[depth], None) for source in sources if depth < len(source)])
-        depth += 1
-    return sorted(list(chosen)[:limit])
+    sources = [heaviest(walk.chunks, limit), heaviest(translated, limit), list(stage.ranks), list(lexical_best)]
+    in_turn = chain.from_iterable(zip_longest(*sources))  # the first of each, the second of each, and so on
+    chosen = dict.fromkeys(chunk for chunk in in_turn if chunk is not None)
+    return sorted(islice(chosen, limit))
 
 
 def _activation(walk: Walk, settings: Settings) -> SignalValues | None:
@@ -134,6 +131,7 @@ def _relq(
     view: QueryView,
     entered: Entered,
     walk: Walk,
+    chunks: Sequence[int],
     query: str,
     relation_signal: RelationSignal | None,
     notes: list[str],
@@ -141,9 +139,9 @@ def _relq(
     strict: bool,
 ) -> SignalValues | None:
     """Probability that the question asks for the facts' relations; absent where nothing gives one, or it fails."""
-    if not walk.fact_mass or (entered.relations is None and relation_signal is None):
+    if (entered.relations is None and relation_signal is None) or not walk.met_facts:
         return None
-    by_chunk = met_relations(walk)
+    by_chunk = met_relations(walk, chunks)
     met = sorted({relation for relations in by_chunk.values() for relation in relations})
     described = view.sidecar.relations(met)
     scores = entered.relations

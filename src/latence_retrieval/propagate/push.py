@@ -20,15 +20,15 @@ from bisect import bisect_right
 from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, cast
 
-from latence_retrieval.order import heaviest_first
+from latence_retrieval.order import heaviest
 from latence_retrieval.query_view import Member
 from latence_retrieval.settings import WalkSettings
 from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, MILLION, IncidenceBlock
-from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Pushed, Walk, Witness
+from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Pushed, Walk, Witness, arrival
 
 __all__ = ["Graph", "Overlap", "push"]
 
-_NO_EDGES = IncidenceBlock(0, (), (), (), (), (), (), (), b"")
+_NO_EDGES = IncidenceBlock(0, 0, 0, (), (), (), (), (), (), (), b"")
 
 _Spread = list[tuple[int, float, Sequence[Member]]]
 """Chunks that pass mass on: each with the mass of a weight of 1, and its members."""
@@ -82,7 +82,7 @@ def push(
     Returns:
         Activations and layers; empty where no mass was given.
     """
-    walk = Walk({}, {}, {}, [], 0.0, 0)
+    walk = Walk({}, [], 0.0, 0)
     layer = Layer(dict(restart), chunks=dict(seeds))
     for chunk, mass in seeds.items():
         layer.witnesses[chunk] = [Witness(mass, FIRST_STAGE, 0, NO_FACT)]
@@ -123,73 +123,60 @@ def _push_entities(
 ) -> None:
     """Pass the entities' mass on to chunks and, over facts, to other entities (not in the last hop)."""
     mass_of = layer.entities
-    ordered = heaviest_first(mass_of)
-    heavy = [entity for entity in ordered[:limit] if mass_of[entity] >= settings.tolerance]
-    walk.residual += sum([mass_of[entity] for entity in ordered[len(heavy) :]])
+    heavy = [entity for entity in heaviest(mass_of, limit) if mass_of[entity] >= settings.tolerance]
+    walk.residual += _rest(mass_of, heavy)
     anchors = walk.layers[0].entities
     max_degree = None if layer is walk.layers[0] else settings.max_degree
     for entity, block in zip(heavy, graph.incidences(heavy, max_degree=max_degree), strict=True):
         # An entity without hyperedges has nothing to pass on to; a hub takes mass and keeps it, unless it is an anchor.
         if block is not None:
             walk.pushes += 1
-            pushed = _push_entity(graph, entity, mass_of[entity], block, layer, walk, settings)
-            layer.pushed.append(pushed)
-            if following is not None and pushed.facts_from < pushed.facts_to:
-                _pass_over_facts(pushed, block, layer.over_facts, following.entities, anchors, settings)
+            graph.edges += len(block.chunks)
+            shares = _shares(graph.terms, block, mass_of[entity], settings)
+            layer.pushed.append(Pushed(entity, shares, block if shares else _NO_EDGES))
+            incoming, known = layer.chunks, layer.chunks.get
+            for chunk, share in zip(block.chunks, shares, strict=False):
+                incoming[chunk] = known(chunk, 0.0) + share
+            if shares and following is not None and block.facts_from < block.facts_to:
+                _pass_over_facts(block, shares, layer.over_facts, following.entities, anchors, settings)
 
 
-def _push_entity(
-    graph: Graph,
-    entity: int,
-    mass: float,
-    block: IncidenceBlock,
-    layer: Layer,
-    walk: Walk,
-    settings: WalkSettings,
-) -> Pushed:
-    """Pass one entity's mass on to the chunks of its hyperedges."""
-    facts_from, facts_to = block.bounds()
-    weights = _edge_weights(graph, block, facts_from, facts_to, settings)
+def _rest(masses: Mapping[int, float], chosen: Sequence[int]) -> float:
+    """Return the mass of those that were not chosen."""
+    if len(chosen) == len(masses):
+        return 0.0
+    return max(0.0, sum(masses.values()) - sum([masses[number] for number in chosen]))
+
+
+def _shares(terms: Overlap, block: IncidenceBlock, mass: float, settings: WalkSettings) -> Sequence[float]:
+    """Divide an entity's mass among its hyperedges by transition weight; empty where all weights are zero."""
+    facts_from, facts_to = block.facts_from, block.facts_to
+    abouts, mentions = facts_from, len(block.chunks) - facts_to
+    confidences = block.confidences[facts_from:facts_to]
+    about, fact, mention = settings.about_weight, settings.fact_weight / MILLION, settings.mention_weight
+    touching = terms.touching(block.chunks)
+    if not touching:
+        total = about * abouts + fact * sum(confidences) + mention * mentions
+        if total <= 0.0:
+            return ()
+        scale = mass / total
+        per_fact = scale * fact
+        return [scale * about] * abouts + [per_fact * sure for sure in confidences] + [scale * mention] * mentions
+    weights = [about] * abouts + [fact * sure for sure in confidences] + [mention] * mentions
+    for at, chunk in enumerate(block.chunks):
+        if chunk in touching:
+            mask = block.marks[at] if at >= facts_to else ANY_SENTENCE
+            weights[at] *= math.exp(settings.overlap_sharpness * terms.overlap(chunk, mask))
     total = sum(weights)
-    graph.edges += len(weights)
     if total <= 0.0:
-        return Pushed(entity, (), _NO_EDGES, 0, 0)
+        return ()
     scale = mass / total
-    shares = [scale * weight for weight in weights]
-    incoming, known = layer.chunks, layer.chunks.get
-    for chunk, share in zip(block.chunks, shares, strict=True):
-        incoming[chunk] = known(chunk, 0.0) + share
-    if facts_from < facts_to:
-        fact_mass, sure_mass = walk.fact_mass, walk.sure_mass
-        known_fact, known_sure = fact_mass.get, sure_mass.get
-        facts = slice(facts_from, facts_to)
-        for chunk, share, confidence in zip(block.chunks[facts], shares[facts], block.confidences[facts], strict=True):
-            fact_mass[chunk] = known_fact(chunk, 0.0) + share
-            sure_mass[chunk] = known_sure(chunk, 0.0) + share * confidence / MILLION
-    return Pushed(entity, shares, block, facts_from, facts_to)
-
-
-def _edge_weights(
-    graph: Graph, block: IncidenceBlock, facts_from: int, facts_to: int, settings: WalkSettings
-) -> list[float]:
-    """Return the transition weight of each hyperedge of a block."""
-    fact_weight = settings.fact_weight / MILLION
-    weights = [settings.about_weight] * facts_from
-    weights += [fact_weight * confidence for confidence in block.confidences[facts_from:facts_to]]
-    weights += [settings.mention_weight] * (len(block.chunks) - facts_to)
-    touching = graph.terms.touching(block.chunks)
-    if touching:
-        for at, chunk in enumerate(block.chunks):
-            if chunk in touching:
-                mask = block.marks[at] if at >= facts_to else ANY_SENTENCE
-                part = graph.terms.overlap(chunk, mask)
-                weights[at] *= math.exp(settings.overlap_sharpness * part)
-    return weights
+    return [scale * weight for weight in weights]
 
 
 def _pass_over_facts(
-    pushed: Pushed,
     block: IncidenceBlock,
+    shares: Sequence[float],
     over_facts: dict[int, float],
     taking: dict[int, float],
     anchors: Container[int],
@@ -197,22 +184,32 @@ def _pass_over_facts(
 ) -> None:
     """Pass what went over an entity's facts on to their other members."""
     goes_on = settings.continue_probability
-    facts = slice(pushed.facts_from, pushed.facts_to)
-    members = block.members
-    takes_discovered = settings.discovered_weight > 0.0
+    discovered = settings.discovered_weight
+    facts = slice(block.facts_from, block.facts_to)
+    members, log_degrees, damping = block.members, block.log_degrees, LOG_DEGREE_DAMPING
+    known_chunk, known_taker = over_facts.get, taking.get
     start = 0
-    for share, chunk, stop in zip(pushed.shares[facts], block.chunks[facts], block.ends[facts], strict=True):
-        if stop - start == 1:  # a fact of two, the most frequent, written out: its other member takes all
+    for share, chunk, stop in zip(shares[facts], block.chunks[facts], block.ends[facts], strict=True):
+        if stop - start == 1:  # a fact of two, the most frequent: its other member takes all
             member = members[start]
             taker = member >> 1
-            if taker not in anchors and (takes_discovered or not member & 1):
-                over_facts[chunk] = over_facts.get(chunk, 0.0) + share
-                taking[taker] = taking.get(taker, 0.0) + share * goes_on
-        elif takers := _takers(block, start, stop, anchors, settings):
-            over_facts[chunk] = over_facts.get(chunk, 0.0) + share
-            passed = share * goes_on
-            for taker, part in takers:
-                taking[taker] = taking.get(taker, 0.0) + passed * part
+            if taker not in anchors and (discovered or not member & 1):
+                over_facts[chunk] = known_chunk(chunk, 0.0) + share
+                taking[taker] = known_taker(taker, 0.0) + share * goes_on
+        else:  # by weight, as `_takers` tells it; written out because most of the walk's time is spent here
+            total = 0.0
+            weighed = []
+            for member, log_degree in zip(members[start:stop], log_degrees[start:stop], strict=True):
+                taker = member >> 1
+                if taker not in anchors:
+                    weight = damping[log_degree] * discovered if member & 1 else damping[log_degree]
+                    total += weight
+                    weighed.append((taker, weight))
+            if total > 0.0:
+                over_facts[chunk] = known_chunk(chunk, 0.0) + share
+                passed = share * goes_on / total
+                for taker, weight in weighed:
+                    taking[taker] = known_taker(taker, 0.0) + passed * weight
         start = stop
 
 
@@ -246,10 +243,9 @@ def _push_chunks(
     direct = dict(layer.chunks)
     for chunk, mass in layer.over_facts.items():
         direct[chunk] -= mass
-    heaviest = heaviest_first(direct)
-    chosen = [chunk for chunk in heaviest[: settings.max_chunk_pushes] if direct[chunk] >= settings.tolerance]
-    layer.spread = chosen
-    walk.residual += goes_on * sum([direct[chunk] for chunk in heaviest[len(chosen) :]])
+    heavy = heaviest(direct, settings.max_chunk_pushes)
+    chosen = layer.spread = [chunk for chunk in heavy if direct[chunk] >= settings.tolerance]
+    walk.residual += goes_on * _rest(direct, chosen)
     walk.pushes += len(chosen)
     spread: _Spread = []
     for chunk, weighed in zip(chosen, graph.members(chosen), strict=True):
@@ -274,25 +270,19 @@ def _arrivals(
     found: dict[int, list[Arrival]] = {pushed.entity: [] for pushed in layer.pushed}
     packed = {entity << 1 for entity in found} | {entity << 1 | 1 for entity in found}
     goes_on = settings.continue_probability
-    for source, shares, edges, _, _ in before.pushed:
+    for source, shares, edges in before.pushed:
         block = cast("IncidenceBlock", edges)
-        if packed.isdisjoint(block.members):
-            continue
-        last = -1
-        for place, member in enumerate(block.members):
-            if member in packed:
-                at = bisect_right(block.ends, place)  # the fact that the member stands in
-                if at == last:
-                    continue  # told with its first member
-                last = at
-                start = block.ends[at - 1] if at else 0
-                for taker, part in _takers(block, start, block.ends[at], anchors, settings):
-                    if taker in found:
-                        mass = shares[at] * goes_on * part
-                        arrival = Arrival(mass, block.chunks[at], block.labels[at] >> 2, block.marks[at], source)
-                        found[taker].append(arrival)
+        places = [place for place, member in enumerate(block.members) if member in packed]
+        # the facts that these members stand in, each once
+        for at in dict.fromkeys([bisect_right(block.ends, place) for place in places]):
+            start = block.ends[at - 1] if at else 0
+            for taker, part in _takers(block, start, block.ends[at], anchors, settings):
+                if taker in found:
+                    mass = shares[at] * goes_on * part
+                    told = (mass, block.chunks[at], block.labels[at] >> 2, block.marks[at], source)
+                    found[taker].append(arrival(told))
     for chunk, scale, weighed in spread:
         for other in weighed:
             if other.entity in found:
-                found[other.entity].append(Arrival(scale * other.weight, chunk, 0, NO_FACT, FIRST_STAGE))
+                found[other.entity].append(arrival((scale * other.weight, chunk, 0, NO_FACT, FIRST_STAGE)))
     return found

@@ -1,13 +1,14 @@
 """Signals that facts carry: how sure the pipeline was of them, and whether the question asks for their relation.
 
-A chunk that no fact led to cannot carry them. It takes the mean of those that can, so that it neither gains nor loses
-by having none.
+A candidate that no fact led to cannot carry them. It takes the mean of the candidates that can, so that it neither
+gains nor loses by having none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from latence_retrieval.sidecar.codec import MILLION
 from latence_retrieval.walk import NO_FACT, Walk
 
 __all__ = ["confidence_signal", "met_relations", "relation_signal"]
@@ -17,19 +18,35 @@ FactSignal = Callable[[Sequence[int]], list[float]]
 
 
 def confidence_signal(walk: Walk) -> FactSignal | None:
-    """Return each chunk's mean confidence of the facts that led to it, by mass; None where the walk met no fact."""
-    sure = walk.sure_mass
-    return _signal({chunk: sure[chunk] / mass for chunk, mass in walk.fact_mass.items() if mass > 0.0})
+    """Return what gives chunks' mean confidence of the facts that led to each, by mass; None where the walk met no fact."""
+    if not walk.met_facts:
+        return None
+
+    def values(chunks: Sequence[int]) -> list[float]:
+        asked = set(chunks)
+        masses: dict[int, float] = {}
+        sure: dict[int, float] = {}
+        for layer in walk.layers:
+            for _, shares, edges in layer.pushed:
+                facts = slice(edges.facts_from, edges.facts_to)
+                rows = zip(edges.chunks[facts], shares[facts], edges.confidences[facts], strict=True)
+                for chunk, share, confidence in rows:
+                    if chunk in asked:
+                        masses[chunk] = masses.get(chunk, 0.0) + share
+                        sure[chunk] = sure.get(chunk, 0.0) + share * confidence
+        return _filled({chunk: sure[chunk] / mass / MILLION for chunk, mass in masses.items() if mass > 0.0}, chunks)
+
+    return values
 
 
-def met_relations(walk: Walk) -> dict[int, dict[int, float]]:
-    """Return for each chunk the mass that each relation's facts brought."""
+def met_relations(walk: Walk, chunks: Sequence[int]) -> dict[int, dict[int, float]]:
+    """Return the mass that each relation's facts brought to each of `chunks` that any led to."""
     found: dict[int, dict[int, float]] = {}
     for layer in walk.layers:
-        for chunk, witnesses in layer.witnesses_of(walk.fact_mass.keys()).items():
-            relations = found.setdefault(chunk, {})
+        for chunk, witnesses in layer.witnesses_of(set(chunks)).items():
             for witness in witnesses:
                 if witness.fact != NO_FACT:
+                    relations = found.setdefault(chunk, {})
                     relations[witness.relation] = relations.get(witness.relation, 0.0) + witness.mass
     return found
 
@@ -41,11 +58,9 @@ def relation_signal(met: Mapping[int, Mapping[int, float]], probability: Mapping
         total = sum(relations.values())
         if total > 0.0:
             own[chunk] = sum(mass * probability[relation] for relation, mass in relations.items()) / total
-    return _signal(own)
+    return (lambda chunks: _filled(own, chunks)) if own else None
 
 
-def _signal(own: Mapping[int, float]) -> FactSignal | None:
-    if not own:
-        return None
-    neutral = sum([own[chunk] for chunk in sorted(own)]) / len(own)
-    return lambda chunks: [own.get(chunk, neutral) for chunk in chunks]
+def _filled(own: Mapping[int, float], chunks: Sequence[int]) -> list[float]:
+    neutral = sum([own[chunk] for chunk in sorted(own)]) / len(own) if own else 0.0
+    return [own.get(chunk, neutral) for chunk in chunks]

@@ -146,7 +146,7 @@ def _without_anchors(view: QueryView, restart: Mapping[int, float], anchor_weigh
 def _targets(block: IncidenceBlock, origin: int, among: AbstractSet[int] | None) -> list[_Target]:
     """Return the chunks (of `among`, if given) linked to a bridge, with the sentences that name it, without the origin."""
     targets: dict[int, _Target] = {}
-    mentions = block.bounds()[1]
+    mentions = block.facts_to
     for at, (chunk, mark, dot) in enumerate(zip(block.chunks, block.marks, block.dots, strict=True)):
         if chunk != origin and chunk not in targets and (among is None or chunk in among):
             targets[chunk] = (chunk, mark if at >= mentions else ANY_SENTENCE, dot)

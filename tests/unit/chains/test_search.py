@@ -12,7 +12,7 @@ UTILITY = {100: 0.8, 101: 0.4, 102: 0.2}
 
 
 def walked(*layers: Layer) -> Walk:
-    return Walk(chunks={}, fact_mass={}, sure_mass={}, layers=list(layers), residual=0.0, pushes=0)
+    return Walk(chunks={}, layers=list(layers), residual=0.0, pushes=0)
 
 
 def chains_to(walk: Walk, goals: Sequence[int], utility: Mapping[int, float], most: int) -> dict[int, Path]:

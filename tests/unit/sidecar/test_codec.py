@@ -90,6 +90,9 @@ def test_incidence_blocks_come_back(
         assert list(block.log_degrees[start:stop]) == [degrees[member] for member in members]  # type: ignore[attr-defined]
         start = stop
     assert (block.degree, len(block.chunks)) == (degree, len(edges))
+    labels = packed_columns[2]
+    assert block.facts_from == labels.count(EdgeKind.ABOUT)
+    assert block.facts_to == len(labels) - labels.count(EdgeKind.MENTION)
 
 
 @given(
