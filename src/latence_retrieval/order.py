@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from heapq import nlargest
 from itertools import groupby, pairwise
 
 __all__ = ["by_score", "heaviest", "heaviest_first"]
@@ -19,7 +18,7 @@ def heaviest(values: Mapping[int, float], limit: int) -> list[int]:
     if limit < len(values):
         if limit <= 0:
             return []
-        least = nlargest(limit, values.values())[-1]  # the rest is below, and need not be sorted
+        least = sorted(values.values(), reverse=True)[limit - 1]  # the rest is below, and need not be told apart
         values = {number: value for number, value in values.items() if value >= least}
     return heaviest_first(values)[:limit]
 
@@ -35,7 +34,7 @@ def by_score(
         limit: return only so many, the tie at the cut decided by id too.
     """
     if limit is not None and 0 < 2 * limit < len(scores):  # the rest is below them all, and need not be sorted
-        least = nlargest(limit, scores.values())[-1]
+        least = sorted(scores.values(), reverse=True)[limit - 1]
         scores = {number: score for number, score in scores.items() if score >= least}
     numbers = heaviest_first(scores)
     reach = numbers if limit is None else numbers[: limit + 1]

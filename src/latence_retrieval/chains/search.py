@@ -117,16 +117,22 @@ class _Tracer:
         self._known: list[dict[int, _Way]] = [{} for _ in layers]
 
     def last_hops(self, goal: int) -> dict[int, tuple[int, Witness]]:
-        """Return by root (an anchor, or FIRST_STAGE) the depth and the last hop of its heaviest way to a goal."""
+        """Return by root (an anchor, or FIRST_STAGE) the depth and the last hop of its heaviest way to a goal.
+
+        Ways that are negligible beside the heaviest of all are left out: following them back is what costs here.
+        """
         last: dict[int, tuple[int, Witness]] = {}
-        for depth, found in enumerate(self._witnesses):
-            for witness in found.get(goal, ()):
-                root = witness.entity
-                if depth and root != FIRST_STAGE:
-                    root = self._to_entity(depth, root).root
-                known = last.get(root)
-                if known is None or witness[0] > known[1][0]:  # their masses
-                    last[root] = (depth, witness)
+        ways = [(depth, way) for depth, found in enumerate(self._witnesses) for way in found.get(goal, ())]
+        least = _MIN_SECOND_SHARE * max([way[0] for _, way in ways], default=0.0)  # of their masses
+        for depth, way in ways:
+            if way[0] < least:
+                continue
+            root = way[1]
+            if depth and root != FIRST_STAGE:
+                root = (self._known[depth].get(root) or self._to_entity(depth, root)).root
+            known = last.get(root)
+            if known is None or way[0] > known[1][0]:
+                last[root] = (depth, way)
         return last
 
     def steps(self, depth: int, witness: Witness, chunk: int) -> tuple[Step, ...]:

@@ -94,7 +94,7 @@ class _Job:
             if len(chain) > 1
         ]
         self._settings = settings
-        self._known_shares: dict[tuple[int, int], float] = {}
+        self._shares = _shared_words([item.words for item in items])
 
     def value(self, places: Sequence[int]) -> float:
         """Return the objective of a set of places, taken in the order of the ranking."""
@@ -122,8 +122,8 @@ class _Job:
                 left -= self._items[place].tokens
             open_places = [p for p in open_places if p not in taken and self._items[p].tokens <= left]
             for place in open_places:
-                for other in bundle:
-                    overlap[place] = max(overlap[place], self._shared(place, other))
+                shares = self._shares[place]
+                overlap[place] = max([overlap[place], *[shares[other] for other in bundle]])
         return chosen
 
     def _best_bundle(
@@ -178,13 +178,16 @@ class _Job:
         return [max(places, key=lambda place: (self._items[place].worth, -place))] if places else []
 
     def _overlap(self, place: int, before: Sequence[int]) -> float:
-        return max([self._shared(place, other) for other in before], default=0.0)
+        shares = self._shares[place]
+        return max([shares[other] for other in before], default=0.0)
 
-    def _shared(self, place: int, other: int) -> float:
-        known = self._known_shares.get((place, other))
-        if known is None:
-            mine, theirs = self._items[place].words, self._items[other].words
-            common = len(mine & theirs)
-            known = self._known_shares[place, other] = common / len(mine) if mine else 0.0
-            self._known_shares[other, place] = common / len(theirs) if theirs else 0.0
-        return known
+
+def _shared_words(words: Sequence[frozenset[str]]) -> list[list[float]]:
+    """Return for each set, by row, the part of it that each other one has."""
+    shares = [[0.0] * len(words) for _ in words]
+    for place, mine in enumerate(words):
+        for other, theirs in enumerate(words[:place]):
+            if common := len(mine & theirs):
+                shares[place][other] = common / len(mine)
+                shares[other][place] = common / len(theirs)
+    return shares

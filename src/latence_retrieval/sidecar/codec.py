@@ -139,7 +139,9 @@ class IncidenceBlock(NamedTuple):
         return [label >> 2 for label in self.labels]
 
 
-_block = cast("Callable[[tuple[object, ...]], IncidenceBlock]", partial(tuple.__new__, IncidenceBlock))  # twice as quick
+_block = cast(
+    "Callable[[tuple[object, ...]], IncidenceBlock]", partial(tuple.__new__, IncidenceBlock)
+)  # twice as quick
 
 
 class ChunkLinks(NamedTuple):

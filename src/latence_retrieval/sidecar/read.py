@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
+
+from pydantic_core import from_json
 
 from latence_retrieval.errors import SidecarCorruptError, SidecarNotFoundError
 from latence_retrieval.ports.key_value import KeyValueReader, Table
@@ -146,7 +148,7 @@ class Sidecar:
         """Return facts by number."""
         found = []
         for number, value in zip(numbers, self._present(Table.HYPEREDGE, numbers), strict=True):
-            record = json.loads(value)
+            record = from_json(value)
             if len(record) != 6:  # pragma: no cover - a foreign writer
                 raise self._damaged(f"fact {number} has another shape")
             found.append(StatedFact(record[0], record[1], record[2], record[3] / MILLION, record[4], record[5]))
@@ -155,11 +157,11 @@ class Sidecar:
     def fact_ids(self, numbers: Sequence[int]) -> list[str | None]:
         """Return the ids of facts by number, None for those without one."""
         values = self._present(Table.HYPEREDGE, numbers)
-        return [None if value.startswith(_NO_ID) else json.loads(value)[0] for value in values]
+        return [None if value.startswith(_NO_ID) else from_json(value)[0] for value in values]
 
     def relations(self, numbers: Sequence[int]) -> list[tuple[str, str | None]]:
         """Return (label, description) of relations by number."""
-        return [tuple(json.loads(value)) for value in self._present(Table.RELATION, numbers)]
+        return [tuple(from_json(value)) for value in self._present(Table.RELATION, numbers)]
 
     def term_sentences(self, terms: Sequence[str]) -> list[dict[int, int] | None]:
         """Return for each content term its sentence mask by chunk; None where it is unknown or too common."""

@@ -50,7 +50,8 @@ def relative(masses: Mapping[int, float], chunks: Sequence[int], power: float) -
     most = max(masses.values(), default=0.0)
     if most <= 0.0:
         return [0.0] * len(chunks)
-    return [max(0.0, masses[chunk] / most) ** power if chunk in masses else 0.0 for chunk in chunks]
+    known = masses.get
+    return [(known(chunk, 0.0) / most) ** power for chunk in chunks]  # masses are never below zero
 
 
 def weigh(
