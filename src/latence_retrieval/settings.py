@@ -57,9 +57,10 @@ class WalkSettings(_Settings):
     about_weight: _NonNegative = 1.0
     """Transition weight of chunks that are about the entity; the unit."""
     fact_weight: _NonNegative = 1.0
-    """Transition weight of a fact, times its confidence."""
+    """Transition weight of a fact, times its confidence; `mention_weight` is added, for the chunk that states it."""
     mention_weight: _NonNegative = 0.01
-    """Transition weight of a chunk that mentions the entity; fitted."""
+    """Transition weight of a chunk that mentions the entity; fitted. Of a fact's mass, mention / (fact + mention) goes
+    on to all that its chunk mentions, the rest to its own members."""
     discovered_weight: _Share = 0.35
     """A discovered phrase draws this much of what a catalogue entity draws; fitted."""
     first_stage_share: _Share = 0.1

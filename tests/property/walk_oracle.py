@@ -119,11 +119,12 @@ def exact_walk(
                 exact.chunks[chunk] += mass * part
                 if fact >= 0:
                     exact.facts[fact] += mass * part
-                if takers:
-                    for taker, share in takers:
-                        next_entities[taker] += settings.continue_probability * mass * part * share
-                else:
-                    chunk_mass[chunk] = chunk_mass.get(chunk, 0.0) + mass * part
+                over = (
+                    settings.fact_weight / ((settings.fact_weight + settings.mention_weight) or 1.0) if takers else 0.0
+                )
+                for taker, share in takers:
+                    next_entities[taker] += settings.continue_probability * mass * part * over * share
+                chunk_mass[chunk] = chunk_mass.get(chunk, 0.0) + mass * part * (1.0 - over)
         for chunk, mass in chunk_mass.items():
             for entity, share in to_entities.get(chunk, ()):
                 next_entities[entity] += settings.continue_probability * mass * share
@@ -144,7 +145,7 @@ def _matrices(graph: DenseGraph, settings: WalkSettings) -> tuple[dict[int, _Row
         for edge in edges:
             weight = {
                 EdgeKind.ABOUT: settings.about_weight,
-                EdgeKind.FACT: settings.fact_weight * edge.confidence / MILLION,
+                EdgeKind.FACT: (settings.fact_weight + settings.mention_weight) * edge.confidence / MILLION,
                 EdgeKind.MENTION: settings.mention_weight,
             }[edge.kind]
             weights.append(weight * math.exp(settings.overlap_sharpness * graph.overlaps.get(edge.chunk, 0.0)))

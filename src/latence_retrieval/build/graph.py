@@ -1,8 +1,8 @@
 """Settle the mentions and lay out the hypergraph: who is in which chunk, and which hyperedges each entity has.
 
 A chunk's mentions are one hyperedge, seen as ABOUT by its subjects and as MENTION by the entities that its sentences
-name; the members stand with the chunk, each with the sentences that name it. A fact ties its members (kind FACT),
-who count as mentions of the witnessing chunk too.
+name; the members stand with the chunk, each with the sentences that name it. A fact ties its members (kind FACT). They
+are members of the witnessing chunk's hyperedge too, and reach it by the fact: a MENTION beside it would say no more.
 """
 
 from __future__ import annotations
@@ -207,14 +207,13 @@ class Graph:
         for mask, entity in found:
             if entity not in about:
                 mentions[entity] = mentions.get(entity, 0) | mask
-        for fact in facts:
-            for entity in fact.members:
-                if entity not in about:
-                    mentions.setdefault(entity, ANY_SENTENCE)
         own = _EDGE.pack(_ABOUT, 0, chunk, 0, _ABOUT)
         rows = [(subject, own) for subject in about]
         rows += [(entity, _EDGE.pack(_MENTION, 0, chunk, mask, _MENTION)) for entity, mask in mentions.items()]
         for fact in facts:
+            for entity in fact.members:
+                if entity not in about:
+                    mentions.setdefault(entity, ANY_SENTENCE)
             edge = _EDGE.pack(_FACT, MILLION - fact.confidence, chunk, fact.number, fact.relation << 2 | _FACT)
             members = list(dict.fromkeys(fact.members))
             for entity in members:

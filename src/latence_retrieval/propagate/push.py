@@ -7,10 +7,11 @@ hop's paths can be told (`Layer`), and a work limit stands beside the tolerance.
 continue probability c, the booked masses of all chunks together fall short of the exact walk's by at most
 `residual` / (1 - c), and so do those of all entities (tests hold it against a dense power iteration).
 
-Transitions. From an entity: its chunks and facts, by kind (about, fact times confidence, mention), times
-exp(sharpness × overlap of the naming sentence with what the anchors leave unexplained of the question). From a
-chunk's hyperedge: its entities, by 1 / ln(2 + their chunks), less for discovered phrases, more for those named in a
-sentence with such an overlap. Anchors take no mass back.
+Transitions. From an entity: its chunks and facts, by kind (about, (fact + mention) times confidence, mention), times
+exp(sharpness × overlap of the naming sentence with what the anchors leave unexplained of the question). From a fact:
+its other members take fact / (fact + mention) of the mass, the rest stays with the chunk as if it had come by a mention.
+From a chunk's hyperedge: its entities, by 1 / ln(2 + their chunks), less for discovered phrases, more for those named in
+a sentence with such an overlap. Anchors take no mass back.
 """
 
 from __future__ import annotations
@@ -153,7 +154,8 @@ def _shares(terms: Overlap, block: IncidenceBlock, mass: float, settings: WalkSe
     facts_from, facts_to = block.facts_from, block.facts_to
     abouts, mentions = facts_from, len(block.chunks) - facts_to
     confidences = block.confidences[facts_from:facts_to]
-    about, fact, mention = settings.about_weight, settings.fact_weight / MILLION, settings.mention_weight
+    about, mention = settings.about_weight, settings.mention_weight
+    fact = (settings.fact_weight + mention) / MILLION
     touching = terms.touching(block.chunks)
     if not touching:
         total = about * abouts + fact * sum(confidences) + mention * mentions
@@ -183,7 +185,10 @@ def _pass_over_facts(
     settings: WalkSettings,
 ) -> None:
     """Pass what went over an entity's facts on to their other members."""
-    goes_on = settings.continue_probability
+    over = _part_over_facts(settings)
+    if over <= 0.0:
+        return
+    goes_on = settings.continue_probability * over
     discovered = settings.discovered_weight
     facts = slice(block.facts_from, block.facts_to)
     members, log_degrees, damping = block.members, block.log_degrees, LOG_DEGREE_DAMPING
@@ -194,7 +199,7 @@ def _pass_over_facts(
             member = members[start]
             taker = member >> 1
             if taker not in anchors and (discovered or not member & 1):
-                over_facts[chunk] = known_chunk(chunk, 0.0) + share
+                over_facts[chunk] = known_chunk(chunk, 0.0) + share * over
                 taking[taker] = known_taker(taker, 0.0) + share * goes_on
         else:  # by weight, as `_takers` tells it; written out because most of the walk's time is spent here
             total = 0.0
@@ -206,11 +211,16 @@ def _pass_over_facts(
                     total += weight
                     weighed.append((taker, weight))
             if total > 0.0:
-                over_facts[chunk] = known_chunk(chunk, 0.0) + share
+                over_facts[chunk] = known_chunk(chunk, 0.0) + share * over
                 passed = share * goes_on / total
                 for taker, weight in weighed:
                     taking[taker] = known_taker(taker, 0.0) + passed * weight
         start = stop
+
+
+def _part_over_facts(settings: WalkSettings) -> float:
+    """Return how much of a fact's mass its other members take."""
+    return settings.fact_weight / (settings.fact_weight + settings.mention_weight) if settings.fact_weight else 0.0
 
 
 def _takers(
@@ -269,8 +279,8 @@ def _arrivals(
     """
     found: dict[int, list[Arrival]] = {pushed.entity: [] for pushed in layer.pushed}
     packed = {entity << 1 for entity in found} | {entity << 1 | 1 for entity in found}
-    goes_on = settings.continue_probability
-    for source, shares, edges in before.pushed:
+    goes_on = settings.continue_probability * _part_over_facts(settings)
+    for source, shares, edges in before.pushed if goes_on else ():
         block = cast("IncidenceBlock", edges)
         places = [place for place, member in enumerate(block.members) if member in packed]
         # the facts that these members stand in, each once
