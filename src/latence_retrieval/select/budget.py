@@ -62,7 +62,10 @@ def choose(
         job.chains,
         budget_tokens=budget_tokens,
     )
-    tried = [job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)]
+    if settings.redundancy < 1.0 and sum([item.tokens for item in items]) <= budget_tokens:
+        tried = [[place for place, item in enumerate(items) if item.worth > 0.0]]  # all three ways end here or below
+    else:
+        tried = [job.by_ratio(budget_tokens), job.in_order(budget_tokens), job.best_single(budget_tokens)]
     distinct = list(dict.fromkeys(tuple(sorted(places)) for places in tried))
     hopeful = sorted(((job.value(places), -at) for at, places in enumerate(distinct)), reverse=True)
     best: tuple[int, ...] = ()

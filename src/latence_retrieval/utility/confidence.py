@@ -23,18 +23,21 @@ def confidence_signal(walk: Walk) -> FactSignal | None:
         return None
 
     def values(chunks: Sequence[int]) -> list[float]:
-        asked = set(chunks)
-        masses: dict[int, float] = {}
-        sure: dict[int, float] = {}
+        place_of = {chunk: place for place, chunk in enumerate(chunks)}
+        masses = [0.0] * len(chunks)
+        sure = [0.0] * len(chunks)
+        known = place_of.get
         for layer in walk.layers:
             for _, shares, edges in layer.pushed:
                 facts = slice(edges.facts_from, edges.facts_to)
                 rows = zip(edges.chunks[facts], shares[facts], edges.confidences[facts], strict=True)
                 for chunk, share, confidence in rows:
-                    if chunk in asked:
-                        masses[chunk] = masses.get(chunk, 0.0) + share
-                        sure[chunk] = sure.get(chunk, 0.0) + share * confidence
-        return _filled({chunk: sure[chunk] / mass / MILLION for chunk, mass in masses.items() if mass > 0.0}, chunks)
+                    place = known(chunk)
+                    if place is not None:
+                        masses[place] += share
+                        sure[place] += share * confidence
+        reached = zip(chunks, sure, masses, strict=True)
+        return _filled({chunk: weighed / mass / MILLION for chunk, weighed, mass in reached if mass > 0.0}, chunks)
 
     return values
 
