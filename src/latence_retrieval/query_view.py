@@ -11,7 +11,7 @@ from latence_retrieval.settings import WalkSettings
 from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, ChunkLinks, IncidenceBlock
 from latence_retrieval.sidecar.read import Sidecar
 
-__all__ = ["Member", "OpenTerms", "QueryView", "QuestionTerms"]
+__all__ = ["Held", "Member", "OpenTerms", "QueryView", "QuestionTerms"]
 
 
 class Member(NamedTuple):
@@ -23,6 +23,10 @@ class Member(NamedTuple):
     is_discovered: bool
 
 
+Held = list[tuple[float, int]]
+"""The terms that a chunk holds, each by its weight and the mask of the sentences that hold it."""
+
+
 class OpenTerms:
     """Some of the question's terms, with the sentences that hold them."""
 
@@ -30,31 +34,35 @@ class OpenTerms:
         self._rows = rows
         self._total = sum(weight for weight, _ in rows)
 
-    def touching(self, chunks: Iterable[int]) -> set[int]:
-        """Return those of `chunks` that hold any of the terms: for the others the overlap is 0."""
-        if not self._rows:
-            return set()
-        wanted = set(chunks)
-        found: set[int] = set()
-        for _, row in self._rows:
-            found |= row.keys() & wanted
+    def held(self, chunks: Iterable[int]) -> dict[int, Held]:
+        """Return which of the terms each of `chunks` holds; those that hold none are left out."""
+        found: dict[int, Held] = {}
+        if self._rows:
+            wanted = set(chunks)
+            for weight, row in self._rows:
+                for chunk in row.keys() & wanted:
+                    here = (weight, row[chunk])
+                    if chunk in found:
+                        found[chunk].append(here)
+                    else:
+                        found[chunk] = [here]
         return found
 
-    def overlap(self, chunk: int, mask: int) -> float:
+    def overlap(self, held: Held, mask: int) -> float:
         """Return the part in [0, 1] of the terms, by idf, that one of the masked sentences holds.
 
         The best single sentence counts; with `ANY_SENTENCE`, all of the chunk together.
         """
-        here = [(weight, row[chunk]) for weight, row in self._rows if chunk in row]
-        if not here:
-            return 0.0
         if mask == ANY_SENTENCE:
-            return sum(weight for weight, _ in here) / self._total
+            return sum([weight for weight, _ in held]) / self._total
+        if len(held) == 1:
+            weight, sentences = held[0]
+            return weight / self._total if sentences & mask else 0.0
         best = 0.0
         while mask:
             bit = mask & -mask
             mask ^= bit
-            best = max(best, sum(weight for weight, sentences in here if sentences & bit))
+            best = max(best, sum([weight for weight, sentences in held if sentences & bit]))
         return best / self._total
 
 
@@ -175,7 +183,7 @@ class QueryView:
 
     def _weighed(self, chunk: int, links: ChunkLinks) -> list[Member]:
         settings = self._settings
-        holds_terms = bool(self.terms.touching((chunk,)))
+        held = self.terms.held((chunk,)).get(chunk)
         weighed = []
         columns = zip(links.entities, links.masks, links.log_degrees, strict=True)
         for place, (packed, mask, log_degree) in enumerate(columns):
@@ -186,8 +194,8 @@ class QueryView:
             is_discovered = bool(packed & 1)
             if is_discovered:
                 weight *= settings.discovered_weight
-            if holds_terms and place >= links.subjects:
-                part = self.terms.overlap(chunk, mask)
+            if held and place >= links.subjects:
+                part = self.terms.overlap(held, mask)
                 if part:
                     weight *= math.exp(settings.overlap_sharpness * part)
             weighed.append(Member(entity, weight, mask, is_discovered))

@@ -158,7 +158,7 @@ class Settings(_Settings):
     """Ranks that are filled that way; the rest follow by utility."""
     lexical_candidates: _Count = 30
     """Best chunks by BM25 that are scored beside those that the walk reached."""
-    max_ranked: _Count = 48
-    """Bound: chunks scored; 64 gain a tenth of a point at 10 on MuSiQue."""
+    max_ranked: _Count = 64
+    """Bound: chunks scored."""
     max_chains: _Count = 8
     """Chains returned."""

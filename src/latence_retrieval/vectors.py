@@ -14,8 +14,7 @@ import operator
 import os
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,8 +129,7 @@ class VectorFile:
         if min(rows) < 0 or max(rows) >= self.count:
             raise IndexError(f"{self.path}: a row outside 0 to {self.count - 1}")
         products = matrix[rows].astype("f8") @ self._np().asarray(query, dtype="f8")
-        pairs = zip(rows, products.tolist(), strict=True)
-        return [_rounded(value, query, partial(self.row, row)) for row, value in pairs]
+        return _all_rounded(self._np(), products, lambda at: (query, self.row(rows[at])))
 
     def pair_dots(self, rows: Sequence[int], other: VectorFile, other_rows: Sequence[int]) -> list[float]:
         """Return the dot product of each of `rows` with the row of `other` at the same place, as `dots` does.
@@ -151,10 +149,7 @@ class VectorFile:
             if min(numbers) < 0 or max(numbers) >= file.count:
                 raise IndexError(f"{file.path}: a row outside 0 to {file.count - 1}")
         products = self._np().einsum("ij,ij->i", left[rows].astype("f8"), right[other_rows].astype("f8"))
-        return [
-            _rounded(value, partial(self.row, row), partial(other.row, place))
-            for row, place, value in zip(rows, other_rows, products.tolist(), strict=True)
-        ]
+        return _all_rounded(self._np(), products, lambda at: (self.row(rows[at]), other.row(other_rows[at])))
 
     def nearest(self, query: Sequence[float], k: int) -> list[tuple[int, float]]:
         """Return the `k` rows of highest cosine with `query`, by an exact scan.
@@ -231,8 +226,9 @@ def rounded_cosines(query: Sequence[float], rows: Any) -> list[float]:
         query: of unit length.
         rows: a float32 numpy array of unit rows, such as an index hands out.
     """
-    products = rows.astype("f8").dot(query).tolist()
-    cosines = [_rounded(value, query, row.tolist) for value, row in zip(products, rows, strict=True)]
+    import numpy as np
+
+    cosines = _all_rounded(np, rows.astype("f8").dot(query), lambda at: (query, rows[at].tolist()))
     return [min(1.0, max(-1.0, cosine)) for cosine in cosines]
 
 
@@ -271,13 +267,13 @@ def checked_embedding(values: Iterable[float], dimension: int | None, argument: 
         raise DimensionMismatchError(argument, expected=dimension, actual=len(vector))
     if not vector:
         raise InvalidInputError(argument, "is empty", fix="pass the embedding, or None where there is none")
-    for position, value in enumerate(vector):
-        if not math.isfinite(value):
-            raise InvalidInputError(
-                argument,
-                f"has {value} at position {position}",
-                fix="pass finite numbers; check the embedding call",
-            )
+    if not all(map(math.isfinite, vector)):
+        position = next(place for place, value in enumerate(vector) if not math.isfinite(value))
+        raise InvalidInputError(
+            argument,
+            f"has {vector[position]} at position {position}",
+            fix="pass finite numbers; check the embedding call",
+        )
     return vector
 
 
@@ -288,14 +284,25 @@ def _dot(left: Sequence[float], right: Sequence[float]) -> float:
     return total
 
 
-def _rounded(value: float, query: Any, row: Any) -> float:
-    """Round to 7 decimals, the same whatever the order of summation was.
+def _rounded(value: float, left: Sequence[float], right: Sequence[float]) -> float:
+    """Round the dot product of two vectors to 7 decimals, the same whatever the order of summation was.
 
     Two sums that differ in their last bits can only round apart near a halfway point; there, the exactly
-    rounded sum (`math.fsum`) decides for both. `query` and `row` are the factors, or functions that read them.
+    rounded sum (`math.fsum`) decides for both.
     """
     scaled = value * _SCALE
     if abs(abs(scaled - math.floor(scaled)) - 0.5) < _HALFWAY_BAND:
-        left, right = (factor() if callable(factor) else factor for factor in (query, row))
         scaled = math.fsum(map(operator.mul, left, right)) * _SCALE
     return round(scaled) / _SCALE
+
+
+def _all_rounded(
+    np: Any, products: Any, factors: Callable[[int], tuple[Sequence[float], Sequence[float]]]
+) -> list[float]:
+    """Round an array of dot products as `_rounded` does; `factors` gives the two vectors at a place."""
+    scaled = products * _SCALE
+    rounded = np.rint(scaled)
+    for at in np.flatnonzero(np.abs(np.abs(scaled - np.floor(scaled)) - 0.5) < _HALFWAY_BAND).tolist():
+        rounded[at] = round(math.fsum(map(operator.mul, *factors(at))) * _SCALE)
+    values: list[float] = (rounded / _SCALE + 0.0).tolist()  # + 0.0: no negative zero
+    return values

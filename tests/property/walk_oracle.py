@@ -41,11 +41,11 @@ class DenseGraph:
     def terms(self) -> DenseGraph:
         return self
 
-    def touching(self, chunks: Sequence[int]) -> set[int]:
-        return {chunk for chunk in chunks if self.overlaps.get(chunk)}
+    def held(self, chunks: Sequence[int]) -> dict[int, list[tuple[float, int]]]:
+        return {chunk: [(self.overlaps[chunk], 0)] for chunk in chunks if self.overlaps.get(chunk)}
 
-    def overlap(self, chunk: int, mask: int) -> float:
-        return self.overlaps.get(chunk, 0.0)
+    def overlap(self, held: list[tuple[float, int]], mask: int) -> float:
+        return held[0][0]
 
     def members(self, chunks: Sequence[int]) -> list[list[Member]]:
         return [

@@ -22,7 +22,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, cast
 
 from latence_retrieval.order import heaviest
-from latence_retrieval.query_view import Member
+from latence_retrieval.query_view import Held, Member
 from latence_retrieval.settings import WalkSettings
 from latence_retrieval.sidecar.codec import ANY_SENTENCE, LOG_DEGREE_DAMPING, MILLION, IncidenceBlock
 from latence_retrieval.walk import FIRST_STAGE, NO_FACT, Arrival, Layer, Pushed, Walk, Witness, arrival
@@ -38,11 +38,11 @@ _Spread = list[tuple[int, float, Sequence[Member]]]
 class Overlap(Protocol):
     """How much of the question's open terms a sentence holds."""
 
-    def touching(self, chunks: Sequence[int]) -> Container[int]:
-        """Return those of `chunks` that hold any of the terms: for the others the overlap is 0."""
+    def held(self, chunks: Sequence[int]) -> Mapping[int, Held]:
+        """Return which of them each of `chunks` holds; for those that are left out the overlap is 0."""
         ...
 
-    def overlap(self, chunk: int, mask: int) -> float:
+    def overlap(self, held: Held, mask: int) -> float:
         """Return a part in [0, 1]."""
         ...
 
@@ -156,8 +156,8 @@ def _shares(terms: Overlap, block: IncidenceBlock, mass: float, settings: WalkSe
     confidences = block.confidences[facts_from:facts_to]
     about, mention = settings.about_weight, settings.mention_weight
     fact = (settings.fact_weight + mention) / MILLION
-    touching = terms.touching(block.chunks)
-    if not touching:
+    held = terms.held(block.chunks)
+    if not held:
         total = about * abouts + fact * sum(confidences) + mention * mentions
         if total <= 0.0:
             return ()
@@ -166,9 +166,9 @@ def _shares(terms: Overlap, block: IncidenceBlock, mass: float, settings: WalkSe
         return [scale * about] * abouts + [per_fact * sure for sure in confidences] + [scale * mention] * mentions
     weights = [about] * abouts + [fact * sure for sure in confidences] + [mention] * mentions
     for at, chunk in enumerate(block.chunks):
-        if chunk in touching:
+        if chunk in held:
             mask = block.marks[at] if at >= facts_to else ANY_SENTENCE
-            weights[at] *= math.exp(settings.overlap_sharpness * terms.overlap(chunk, mask))
+            weights[at] *= math.exp(settings.overlap_sharpness * terms.overlap(held[chunk], mask))
     total = sum(weights)
     if total <= 0.0:
         return ()

@@ -12,12 +12,21 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from latence_retrieval.ports.key_value import Key, Table
 from latence_retrieval.sidecar.files import checked_stat, corrupt, read_at, was_replaced
 from latence_retrieval.sidecar.forking import GATE
-from latence_retrieval.sidecar.keys import AscendingRows, is_storable, packed, require_kind, unpacked
+from latence_retrieval.sidecar.keys import (
+    MAX_NUMBER,
+    AscendingRows,
+    is_storable,
+    packed,
+    packed_all,
+    require_kind,
+    unpacked,
+)
 
 __all__ = ["SqliteBackend", "SqliteReader", "SqliteWriter"]
 
@@ -81,13 +90,12 @@ class SqliteReader:
 
     def get_many(self, table: Table, keys: Sequence[Key]) -> list[bytes | None]:
         """Return one value or None per key, in the order asked."""
-        require_kind(table, keys)
-        stored = [_stored(table, key) if is_storable(key) else None for key in keys]
+        stored = _stored_all(table, keys)
         found: dict[object, bytes] = {}
         with self._locked():
             execute = self._live().execute
             for start in range(0, len(stored), _IN_BATCH):
-                batch = stored[start : start + _IN_BATCH]
+                batch = list(stored[start : start + _IN_BATCH])
                 if len(batch) < _FEW:
                     for key in batch:
                         found.update(execute(_GET_PAIR[table.is_numbered], (key,)))
@@ -219,6 +227,19 @@ _PUT = {True: "INSERT INTO numbered VALUES (?, ?)", False: "INSERT INTO named VA
 
 def _stored(table: Table, key: Key) -> int | bytes:
     return int(table) << 32 | key if isinstance(key, int) else packed(table, key)
+
+
+def _stored_all(table: Table, keys: Sequence[Key]) -> Sequence[int | bytes | None]:
+    """Return what `_stored` gives for each key, None for one that cannot be there.
+
+    Raises:
+        TypeError: a key of the wrong kind.
+    """
+    if not table.is_numbered:
+        return packed_all(table, keys)  # what cannot be there becomes nobody's key
+    require_kind(table, keys)
+    base = int(table) << 32
+    return [base | key if 0 <= key <= MAX_NUMBER else None for key in cast("Sequence[int]", keys)]
 
 
 def _bounds(table: Table) -> tuple[int | bytes, int | bytes]:

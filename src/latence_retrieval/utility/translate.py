@@ -13,11 +13,10 @@ open; without an embedding, that alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from latence_retrieval.query_view import Member, OpenTerms, QueryView
+from latence_retrieval.query_view import Held, Member, OpenTerms, QueryView
 from latence_retrieval.settings import TranslationSettings
 from latence_retrieval.sidecar.codec import ANY_SENTENCE, IncidenceBlock, unpacked_dot
 from latence_retrieval.walk import Walk
@@ -37,7 +36,7 @@ class _Bridge(NamedTuple):
     support: float
     distance: float
     open_terms: OpenTerms
-    touching: AbstractSet[int]  # chunks that hold any of the open terms
+    held: Mapping[int, Held]  # by chunk, those of the open terms that it holds
 
 
 def translated_similarity(
@@ -73,7 +72,7 @@ def translated_similarity(
             moved += 2.0 * settings.bridge_weight * bridge.onto_base + settings.bridge_weight**2
         length = math.sqrt(moved) if moved > 1e-9 else 1.0
         for chunk, mask, packed in bridge.targets:
-            part = bridge.open_terms.overlap(chunk, mask) if chunk in bridge.touching else 0.0
+            part = bridge.open_terms.overlap(bridge.held[chunk], mask) if chunk in bridge.held else 0.0
             score = settings.overlap_weight * part - bridge.distance
             along = onto_base.get(chunk)
             if along is not None and packed and bridge.onto_base is not None:
@@ -99,17 +98,17 @@ def _bridges(view: QueryView, walk: Walk, base: Sequence[float] | None, settings
             block = blocks.get(member.entity)
             if block is None:
                 continue
-            touching = open_terms.touching(block.chunks)
-            if base is None and not touching:
+            held = open_terms.held(block.chunks)
+            if base is None and not held:
                 continue  # nothing can lift its targets above 0
             found.append(
                 _Bridge(
                     onto_base.get(member.entity),
-                    _targets(block, chunk, touching if base is None else None),
+                    _targets(block, chunk, held if base is None else None),
                     support * (settings.discovered_weight if member.is_discovered else 1.0),
                     settings.distance_cost * _sentences_before(member),
                     open_terms,
-                    touching,
+                    held,
                 )
             )
     return found
@@ -143,7 +142,7 @@ def _without_anchors(view: QueryView, restart: Mapping[int, float], anchor_weigh
     return base
 
 
-def _targets(block: IncidenceBlock, origin: int, among: AbstractSet[int] | None) -> list[_Target]:
+def _targets(block: IncidenceBlock, origin: int, among: Container[int] | None) -> list[_Target]:
     """Return the chunks (of `among`, if given) linked to a bridge, with the sentences that name it, without the origin."""
     targets: dict[int, _Target] = {}
     mentions = block.facts_to
