@@ -94,13 +94,17 @@ def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float 
             fix="give a sequence of chunk ids, or of pairs of chunk id and score, best first",
         )
     found: dict[str, float | None] = {}
+    score: float | None
     for rank, hit in enumerate(hits, start=1):
-        identifier, score = (hit, None) if isinstance(hit, str) else _pair(hit, rank)
+        if type(hit) is tuple and len(hit) == 2 and type(hit[0]) is str and type(hit[1]) is float:
+            identifier, score = hit  # the most frequent, told apart in a fifth of the time
+        else:
+            identifier, score = (hit, None) if isinstance(hit, str) else _pair(hit, rank)
         if score is not None and not math.isfinite(score):
             raise InvalidInputError(
                 "first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone"
             )
-        found.setdefault(_writable(identifier), score)
+        found.setdefault(identifier if identifier.isascii() else _writable(identifier), score)
     return list(found.items())
 
 
