@@ -32,6 +32,9 @@ EntityCosines = Callable[[Sequence[int]], Sequence[float | None] | None]
 
 Found = TypeVar("Found")
 
+_CASED, _ACRONYM, _DISCOVERED = int(AliasFlag.CASED), int(AliasFlag.ACRONYM), int(AliasFlag.DISCOVERED)
+"""Plain numbers: a flag of the enum takes some twenty times as long to test."""
+
 
 class QueryLinker:
     """The alias look-ups of one query."""
@@ -87,7 +90,7 @@ class QueryLinker:
         if single and (forms[start] in FUNCTION_WORDS or (len(match.form) == 1 and len(forms) > 1)):
             return 0.0
         candidates = match.found.candidates
-        if not all(candidate.flags & AliasFlag.CASED for candidate in candidates):
+        if not all(candidate.flags & _CASED for candidate in candidates):
             return 1.0
         named = is_written_as_name(forms, cases, start, stop)
         telling = named and not (single and start == 0 and not is_spaceless(forms[start]))
@@ -104,11 +107,11 @@ class QueryLinker:
         settings = self._settings
         candidates = form.candidates
         if not span.text.isupper():
-            candidates = tuple(item for item in candidates if not item.flags & AliasFlag.ACRONYM)
+            candidates = tuple(item for item in candidates if not item.flags & _ACRONYM)
         if not candidates:
             return []
         weight *= self._rarity(form.chunk_frequency)
-        if candidates[0].flags & AliasFlag.DISCOVERED:
+        if candidates[0].flags & _DISCOVERED:
             weight *= settings.discovered_weight
         shares = self._shares(candidates)
         kept = [(entity, share) for entity, share in shares if share >= settings.min_homonym_share]

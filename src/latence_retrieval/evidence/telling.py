@@ -43,7 +43,7 @@ class Names:
         entities.update(step.target for step in steps if step.target is not None)
         chunks = {*order, *(step.chunk for step in steps)}
         self._witnessed: dict[int, WitnessedEntity] = {}
-        self._entities = _read(sorted(entities), sidecar.entities)
+        self._entities = _read(sorted(entities), sidecar.entity_names)
         self.chunks: dict[int, Chunk] = _read(sorted(chunks), sidecar.chunks)
         self._relations = _read(sorted({step.relation for step in steps}), sidecar.relations)
         self._fact_ids = _read(sorted({step.fact for step in steps if step.fact != NO_FACT}), sidecar.fact_ids)
@@ -52,8 +52,8 @@ class Names:
         """Return an entity's id and name."""
         known = self._witnessed.get(number)
         if known is None:
-            entity = self._entities[number]
-            known = self._witnessed[number] = WitnessedEntity(entity_id=entity.id, name=entity.name)
+            identifier, name = self._entities[number]
+            known = self._witnessed[number] = WitnessedEntity(entity_id=identifier, name=name)
         return known
 
     def hop(self, step: Step) -> Hop:

@@ -173,6 +173,11 @@ class Sidecar:
         """Return entities by number."""
         return [Entity.model_validate_json(value) for value in self._present(Table.ENTITY, numbers)]
 
+    def entity_names(self, numbers: Sequence[int]) -> list[tuple[str, str]]:
+        """Return (id, name) of entities by number, without the rest of their records."""
+        rows = map(from_json, self._present(Table.ENTITY, numbers))
+        return [(row["id"], row["name"]) for row in rows]
+
     def chunks(self, numbers: Sequence[int]) -> list[Chunk]:
         """Return chunks by number."""
         return [Chunk.model_validate_json(value) for value in self._present(Table.CHUNK, numbers)]
