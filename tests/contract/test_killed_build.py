@@ -14,7 +14,7 @@ import pytest
 
 from latence_retrieval import plugins
 from latence_retrieval.build import build_sidecar
-from latence_retrieval.build.publish import TEMPORARY_PREFIX
+from latence_retrieval.build.workspace import OWNER_NAME, TEMPORARY_PREFIX
 from latence_retrieval.errors import PluginError, SidecarNotFoundError
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.sidecar.verify import verify_sidecar
@@ -71,7 +71,9 @@ def around_publication(area: Path, wait_s: float) -> Callable[[float], bool]:
     written: list[float] = []
 
     def is_time(elapsed_s: float) -> bool:
-        if not written and any((entry / "manifest.json").exists() for entry in set(area.iterdir()) - known):
+        if not written and any(
+            (entry / "snapshot" / "manifest.json").exists() for entry in set(area.iterdir()) - known
+        ):
             written.append(elapsed_s)
         return bool(written) and elapsed_s > written[0] + wait_s
 
@@ -120,3 +122,10 @@ def test_a_killed_build_leaves_the_old_snapshot_or_the_new_one_or_none(tmp_path:
     assert set(editions) <= outcomes
     build(target, backend=backend, edition=0)
     assert published(target) == editions[0]
+    assert not [entry for entry in area.iterdir() if entry != target and _has_owner(entry)]
+
+
+def _has_owner(entry: Path) -> bool:
+    """Whether a builder got so far as to say who it is: what was killed before that stays for an hour."""
+    owner = entry / OWNER_NAME
+    return owner.exists() and owner.stat().st_size > 0

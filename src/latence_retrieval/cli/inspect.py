@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from latence_retrieval.build.workspace import unfinished_builds
 from latence_retrieval.cli.exits import ExitCode
 from latence_retrieval.cli.neighbourhood import describe_chunk, describe_entity, find_entities
-from latence_retrieval.cli.verbs import Verbs, add_verb, count
+from latence_retrieval.cli.verbs import Verbs, add_verb, count, unfinished_notes
 from latence_retrieval.sidecar.manifest import Manifest
 from latence_retrieval.sidecar.read import Sidecar
 
@@ -55,6 +56,7 @@ def _summary(path: Path, manifest: Manifest) -> str:
     ]
     lines += [f"{name.replace('_', ' '):<19}{value:>12,}" for name, value in manifest.counts.model_dump().items()]
     lines += [f"{name:<19}{entry.size_bytes:>12,} bytes" for name, entry in manifest.files.items()]
+    lines += unfinished_notes(unfinished_builds(path))
     return "\n".join(lines)
 
 

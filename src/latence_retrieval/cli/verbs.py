@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 from latence_retrieval.cli.exits import EXIT_CODES
 
-__all__ = ["Verbs", "add_verb", "count"]
+__all__ = ["Verbs", "add_verb", "count", "unfinished_notes"]
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 """What `ArgumentParser.add_subparsers` returns; argparse has no public name for it."""
@@ -47,3 +48,12 @@ def count(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 0")
     return value
+
+
+def unfinished_notes(directories: Sequence[Path]) -> list[str]:
+    """Return a line for each directory that a build which did not end left beside a sidecar."""
+    return [
+        f"note: {directory} is left of a build that did not end; the next build of this sidecar removes it where "
+        "it was made on the same machine, else remove it yourself"
+        for directory in directories
+    ]

@@ -7,8 +7,9 @@ import dataclasses
 import json
 from pathlib import Path
 
+from latence_retrieval.build.workspace import unfinished_builds
 from latence_retrieval.cli.exits import ExitCode
-from latence_retrieval.cli.verbs import Verbs, add_verb
+from latence_retrieval.cli.verbs import Verbs, add_verb, unfinished_notes
 from latence_retrieval.sidecar.verify import verify_sidecar
 
 __all__ = ["add_to"]
@@ -23,10 +24,14 @@ def add_to(verbs: Verbs) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     report = verify_sidecar(arguments.path)
+    unfinished = unfinished_builds(arguments.path)
     if arguments.json:
-        print(json.dumps({"path": str(arguments.path), **dataclasses.asdict(report)}))
+        told = {"path": str(arguments.path), **dataclasses.asdict(report)}
+        print(json.dumps({**told, "unfinished_builds": [str(found) for found in unfinished]}))
         return ExitCode.DONE
     rows = ", ".join(f"{count:,} {table}" for table, count in report.rows.items() if count)
     print(f"{arguments.path}: sound, snapshot {report.snapshot_id}, {report.files} files")
     print(f"rows: {rows or 'none'}")
+    for note in unfinished_notes(unfinished):
+        print(note)
     return ExitCode.DONE

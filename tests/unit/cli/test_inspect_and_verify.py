@@ -3,7 +3,9 @@ from __future__ import annotations
 import json
 import shutil
 
+from latence_retrieval.build.workspace import OWNER_NAME, workspace
 from latence_retrieval.cli.exits import ExitCode
+from latence_retrieval.cli.sample_data import build_sample
 from latence_retrieval.plugins import PluginInfo, PluginState
 
 
@@ -72,6 +74,23 @@ def test_verify_finds_one_altered_byte(run, published, tmp_path):
     assert ran.code == ExitCode.UNUSABLE
     assert ran.err.startswith("error: ")
     assert "kv.sqlite" in ran.err
+
+
+def test_what_a_build_that_did_not_end_left_is_told(run, tmp_path):
+    target = build_sample(tmp_path / "sidecar").path
+    for verb in ("verify", "inspect"):
+        assert "did not end" not in run(verb, target).out
+    with workspace(target) as left:
+        record = (left / OWNER_NAME).read_text()
+        for verb in ("verify", "inspect"):
+            assert "did not end" not in run(verb, target).out, "its builder is alive"
+    left.mkdir()
+    (left / OWNER_NAME).write_text(record)
+    for verb in ("verify", "inspect"):
+        ran = run(verb, target)
+        assert ran.code == ExitCode.DONE
+        assert f"{left} is left of a build that did not end" in ran.out
+    assert json.loads(run("verify", target, "--json").out)["unfinished_builds"] == [str(left)]
 
 
 def test_a_directory_that_is_no_sidecar_is_unusable(run, tmp_path):
