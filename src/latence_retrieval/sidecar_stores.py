@@ -21,6 +21,7 @@ from latence_retrieval.ports.key_value import Table
 from latence_retrieval.ports.stores import ChunkFilter, Ranked, TenantId, canonical_id
 from latence_retrieval.records import Chunk, Entity
 from latence_retrieval.sidecar.codec import named_key, unpack_numbers
+from latence_retrieval.sidecar.damage import damage_told
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.vectors import VectorFile
 
@@ -66,13 +67,14 @@ class SidecarEntityStore:
             found = _remembered(held, numbers, sidecar.entities)
             return [n for n, entity in zip(numbers, found, strict=True) if entity.type in (entity_types or ())]
 
-        best = best_candidates(
-            [(key, unpack_numbers(row)) for key, row in zip(keys, rows, strict=True) if row is not None],
-            limit,
-            total=sidecar.manifest.counts.catalogue_entities,
-            ids=ids,
-            allowed=None if entity_types is None else of_types,
-        )
+        with damage_told(sidecar):
+            best = best_candidates(
+                [(key, unpack_numbers(row)) for key, row in zip(keys, rows, strict=True) if row is not None],
+                limit,
+                total=sidecar.manifest.counts.catalogue_entities,
+                ids=ids,
+                allowed=None if entity_types is None else of_types,
+            )
         return _remembered(held, best, sidecar.entities)
 
 
@@ -184,7 +186,8 @@ class SidecarChunkStore:
             return [chunk.id for chunk in _remembered(held, numbers, sidecar.chunks)]
 
         allowed = None if where is None else _Allowed(sidecar, where)
-        found = bm25.top(analyser.terms(query), k, allowed=allowed, ids=ids)
+        with damage_told(sidecar):
+            found = bm25.top(analyser.terms(query), k, allowed=allowed, ids=ids)
         names = ids([number for number, _ in found])
         return [Ranked(name, score) for name, (_, score) in zip(names, found, strict=True)]
 
@@ -222,7 +225,8 @@ def _checked(sidecars: Mapping[TenantId, Sidecar]) -> dict[str, Sidecar]:
 
 
 def _words(sidecar: Sidecar) -> tuple[Bm25, Analyser]:
-    postings = KeyValuePostings(sidecar.reader)
+    with damage_told(sidecar):
+        postings = KeyValuePostings(sidecar.reader, path=sidecar.path)
     analyser = analyser_named(postings.stats.analyser or "plain-1")
     if analyser is None:
         raise SidecarVersionError(

@@ -22,6 +22,7 @@ from latence_retrieval.errors import (
     DimensionMismatchError,
     InvalidInputError,
     SidecarCorruptError,
+    SidecarError,
     SidecarNotFoundError,
 )
 
@@ -82,6 +83,10 @@ class VectorFile:
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
         except FileNotFoundError:
             raise SidecarNotFoundError(self.path, "is absent", fix=_REPUBLISH) from None
+        except OSError as error:
+            problem = f"cannot be mapped ({error.strerror or error})"
+            fix = "check its permissions, its disk, and how many files this process has open"
+            raise SidecarError(self.path, problem, fix=fix) from error
 
     def close(self) -> None:
         """Unmap the file. Closing twice is allowed; reading after it raises ValueError."""

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import index
+from pathlib import Path
 
-from latence_retrieval.errors import MissingExtraError, TierError, TierUnavailableError
+from latence_retrieval.errors import MissingExtraError, SidecarError, TierError, TierUnavailableError
 from latence_retrieval.ports.entry_tier import EntryRequest, EntryTier, Link, TierOutcome
 from latence_retrieval.results import TierRecord, TierState, UnlinkedSpan
 
@@ -23,16 +24,20 @@ class LadderOutcome:
     relations: Mapping[str, float] | None
 
 
-def run_ladder(tiers: Sequence[EntryTier], request: EntryRequest, *, entities: int, strict: bool) -> LadderOutcome:
+def run_ladder(
+    tiers: Sequence[EntryTier], request: EntryRequest, *, entities: int, snapshot: Path, strict: bool
+) -> LadderOutcome:
     """Run each tier once.
 
     Args:
         tiers: in the order in which they run; a tier sees nothing of the others' links but `relation_labels`.
         request: what the tiers may look at.
         entities: how many the snapshot has; a link to another is the tier's failure.
+        snapshot: where it is; what is wrong with it is no tier's failure.
         strict: raise what a tier raises, instead of recording it.
 
     Raises:
+        SidecarError: a tier's look-up found the snapshot damaged.
         MissingExtraError: strict, and a tier's package is absent.
         TierError: strict, and a tier raised.
     """
@@ -47,6 +52,8 @@ def run_ladder(tiers: Sequence[EntryTier], request: EntryRequest, *, entities: i
             records.append(TierRecord(tier=tier.name, state=TierState.SKIPPED, detail=str(error)))
             continue
         except Exception as error:
+            if isinstance(error, SidecarError) and Path(error.path).is_relative_to(snapshot):
+                raise
             if strict:
                 if isinstance(error, MissingExtraError):
                     raise

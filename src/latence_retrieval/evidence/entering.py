@@ -66,13 +66,14 @@ def enter(
     chosen = [built_in[tier] if isinstance(tier, str) else tier for tier in tiers]
     naming = [tier for tier in chosen if tier.name != RECALL_TIER]
     entities = view.sidecar.manifest.counts.entities
-    outcome = run_ladder(naming, desk.request(), entities=entities, strict=strict)
+    path = view.sidecar.path
+    outcome = run_ladder(naming, desk.request(), entities=entities, snapshot=path, strict=strict)
     links, records = outcome.links, list(outcome.records)
     if len(naming) < len(chosen):  # tier 0: only where nothing is named
         if links:
             records.append(TierRecord(tier=RECALL_TIER, state=TierState.SKIPPED, detail="the query names its entities"))
         else:
-            recalled = run_ladder([recall], desk.request(), entities=entities, strict=strict)
+            recalled = run_ladder([recall], desk.request(), entities=entities, snapshot=path, strict=strict)
             links, records = recalled.links, [*records, *recalled.records]
     anchors = restart_vector(links, max_anchors=settings.max_anchors)
     view.lookups += desk.linker.lookups

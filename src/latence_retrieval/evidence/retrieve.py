@@ -31,6 +31,7 @@ from latence_retrieval.propagate.push import push
 from latence_retrieval.query_view import QueryView
 from latence_retrieval.select.tokens import estimate_tokens
 from latence_retrieval.settings import Settings, WalkSettings
+from latence_retrieval.sidecar.damage import damage_told
 from latence_retrieval.sidecar.read import Sidecar
 
 __all__ = ["retrieve_evidence"]
@@ -102,33 +103,34 @@ def retrieve_evidence(
         unit = unit_embedding(embedding, snapshot, entity_index)
         if k == 0:
             return EvidenceResult(query=question.asked, snapshot_id=manifest.snapshot_id, tenant=manifest.tenant)
-        lexical = Lexical(snapshot, question.read)
-        view = QueryView(snapshot, embedding=unit, settings=settings.walk)
-        entered = enter(
-            view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
-        )
-        lexical_best = lexical.best(settings.lexical_candidates)
-        stage = take_first_stage(
-            view, hits, lexical_best, share=_first_stage_share(entered, settings.walk), settings=settings
-        )
-        walk = push(view, _less(entered, sum(stage.mass.values())), stage.mass, settings.walk)
-        ranked = rank_chunks(
-            view,
-            entered,
-            stage,
-            walk,
-            lexical,
-            lexical_best,
-            query=question.read,
-            k=k,
-            relation_signal=relation_signal,
-            strict=strict,
-            settings=settings,
-        )
-        paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores, spans=entered.spans)
-        chains = best_chains(paths, max_chains=settings.max_chains)
-        names = Names(view, entered, paths, ranked.order[:k])
-        ranking = tell_ranking(ranked, stage, paths, names, k=k)
+        with damage_told(snapshot):
+            lexical = Lexical(snapshot, question.read)
+            view = QueryView(snapshot, embedding=unit, settings=settings.walk)
+            entered = enter(
+                view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
+            )
+            lexical_best = lexical.best(settings.lexical_candidates)
+            stage = take_first_stage(
+                view, hits, lexical_best, share=_first_stage_share(entered, settings.walk), settings=settings
+            )
+            walk = push(view, _less(entered, sum(stage.mass.values())), stage.mass, settings.walk)
+            ranked = rank_chunks(
+                view,
+                entered,
+                stage,
+                walk,
+                lexical,
+                lexical_best,
+                query=question.read,
+                k=k,
+                relation_signal=relation_signal,
+                strict=strict,
+                settings=settings,
+            )
+            paths = find_paths(walk, ranked.order[:k], ranked.utilities.scores, spans=entered.spans)
+            chains = best_chains(paths, max_chains=settings.max_chains)
+            names = Names(view, entered, paths, ranked.order[:k])
+            ranking = tell_ranking(ranked, stage, paths, names, k=k)
         selection, dropped = pack_ranked(
             ranked, ranking, chains, names, budget_tokens=budget_tokens, count=count_tokens, settings=settings.selection
         )

@@ -25,8 +25,8 @@ _MAX_POSTINGS = 4_096  # bound: postings that are read to find candidates (adr/0
 class _QueryPostings(KeyValuePostings):
     """Posting lists of one query: each head and each block is read once, however often candidates are scored."""
 
-    def __init__(self, reader: KeyValueReader) -> None:
-        super().__init__(_Remembering(reader))
+    def __init__(self, sidecar: Sidecar) -> None:
+        super().__init__(_Remembering(sidecar.reader), path=sidecar.path)
         self._heads: dict[str, PostingList | None] = {}
 
     def lists(self, terms: Sequence[str]) -> list[PostingList | None]:
@@ -59,13 +59,13 @@ class Lexical:
     """BM25 over the snapshot, for one query."""
 
     def __init__(self, sidecar: Sidecar, query: str) -> None:
-        self._reader = sidecar.reader
+        self._sidecar = sidecar
         self._query = query
 
     @cached_property
     def _index(self) -> tuple[Bm25, list[str], dict[str, int]]:
         """The query's posting lists, its terms, and how many chunks have each; read when first asked for."""
-        postings = _QueryPostings(self._reader)
+        postings = _QueryPostings(self._sidecar)
         analyser = analyser_named(postings.stats.analyser) or Analyser("plain-1")
         terms = analyser.terms(self._query)[:_MAX_QUERY_TERMS]
         heads = postings.lists(list(dict.fromkeys(terms)))

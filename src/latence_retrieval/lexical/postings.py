@@ -30,6 +30,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Protocol
 
 from latence_retrieval.errors import SidecarCorruptError, SidecarVersionError
@@ -132,18 +133,20 @@ class PostingSource(Protocol):
 class KeyValuePostings:
     """Posting lists in `Table.TERM` of a snapshot. Holds no state beyond the statistics; safe for threads."""
 
-    def __init__(self, reader: KeyValueReader) -> None:
+    def __init__(self, reader: KeyValueReader, *, path: Path | str = "postings") -> None:
         """Read the statistics.
 
         Args:
             reader: an open snapshot; stays the caller's to close.
+            path: where it is, for messages.
 
         Raises:
             SidecarVersionError: rows of a newer format.
         """
         self._reader = reader
+        self._path = path
         value = reader.get(Table.TERM, STATS_KEY)
-        self._stats = decode_stats(value) if value is not None else PostingStats(0, 0, "")
+        self._stats = decode_stats(value, path) if value is not None else PostingStats(0, 0, "")
 
     @property
     def stats(self) -> PostingStats:
@@ -187,7 +190,7 @@ class KeyValuePostings:
 
     def _decoded(self, value: bytes | None, term: str) -> PostingBlock:
         if value is None:
-            raise SidecarCorruptError("postings", f"a block of term {term!r} is missing", fix="build it again")
+            raise SidecarCorruptError(self._path, f"a block of term {term!r} is missing", fix="build it again")
         return decode_block(value, 0)
 
 
@@ -245,8 +248,8 @@ def encode_stats(stats: PostingStats) -> bytes:
     return _STATS_STRUCT.pack(FORMAT, stats.documents, stats.total_length) + stats.analyser.encode()
 
 
-def decode_stats(value: bytes) -> PostingStats:
-    """Read the row of the table's statistics.
+def decode_stats(value: bytes, path: Path | str = "postings") -> PostingStats:
+    """Read the row of the table's statistics; `path` is for the message.
 
     Raises:
         SidecarVersionError: rows of a newer format.
@@ -254,7 +257,7 @@ def decode_stats(value: bytes) -> PostingStats:
     version, documents, total_length = _STATS_STRUCT.unpack_from(value)
     if version > FORMAT:
         raise SidecarVersionError(
-            "postings", f"have format {version}, this release reads up to {FORMAT}", fix="upgrade latence-retrieval"
+            path, f"its postings have format {version}, this release reads {FORMAT}", fix="upgrade latence-retrieval"
         )
     return PostingStats(documents, total_length, value[_STATS_STRUCT.size :].decode())
 

@@ -47,7 +47,8 @@ class KeyValueReader(Protocol):
     """Read access to one immutable snapshot.
 
     Safe for concurrent use by threads; a forked or spawned worker opens its own. Values are `bytes`
-    owned by the caller: they stay valid after `close`.
+    owned by the caller: they stay valid after `close`. A file that cannot be read any more, or whose pages
+    are damaged, is a SidecarError that names it, never the engine's own error.
     """
 
     def get(self, table: Table, key: Key) -> bytes | None:
@@ -68,7 +69,7 @@ class KeyValueReader(Protocol):
 
 
 class KeyValueWriter(Protocol):
-    """Writes one snapshot's tables; used by one builder thread."""
+    """Writes one snapshot's tables; used by one builder thread. A file that cannot be written is an OSError."""
 
     def put_many(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> int:
         """Store rows, streamed in ascending key order; return how many. A repeated key is a ValueError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from latence_retrieval.errors import (
     SidecarNotFoundError,
     SidecarVersionError,
 )
+from latence_retrieval.sidecar.files import unreadable
 from latence_retrieval.text.normalise import NORMALISER_VERSION
 
 __all__ = ["FORMAT_VERSION", "MANIFEST_NAME", "Counts", "FileEntry", "Manifest", "read_manifest"]
@@ -22,6 +24,8 @@ FORMAT_VERSION = 1
 """Raised when a reader of the old format could misread the new one."""
 
 MANIFEST_NAME = "manifest.json"
+
+_NO_SUCH_FIX = "build one with `latence-retrieval build`, or correct the path"
 
 
 class FileEntry(BaseModel):
@@ -94,11 +98,15 @@ def read_manifest(directory: Path) -> Manifest:
         raw = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         problem = "there is no sidecar here" if directory.exists() else "no such directory"
-        raise SidecarNotFoundError(
-            directory, problem, fix="build one with `latence-retrieval build`, or correct the path"
-        ) from None
+        raise SidecarNotFoundError(directory, problem, fix=_NO_SUCH_FIX) from None
     except IsADirectoryError as error:
         raise SidecarCorruptError(path, "is a directory", fix="publish the sidecar again") from error
+    except ValueError as error:
+        raise SidecarNotFoundError(repr(str(directory)), f"is no path ({error})", fix=_NO_SUCH_FIX) from error
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            raise SidecarNotFoundError(directory, f"is no path ({error.strerror})", fix=_NO_SUCH_FIX) from error
+        raise unreadable(path, error) from error
     try:
         return _checked(path, Manifest.model_validate_json(raw))
     except ValidationError as error:

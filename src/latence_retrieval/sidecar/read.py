@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from pydantic_core import from_json
 
@@ -14,7 +14,6 @@ from latence_retrieval.ports.key_value import KeyValueReader, Table
 from latence_retrieval.records import Chunk, Entity
 from latence_retrieval.sidecar.backends import backend_named
 from latence_retrieval.sidecar.codec import (
-    MILLION,
     AliasForm,
     ChunkLinks,
     IncidenceBlock,
@@ -28,23 +27,13 @@ from latence_retrieval.sidecar.codec import (
     unpack_numbers,
 )
 from latence_retrieval.sidecar.manifest import MANIFEST_NAME, Manifest, check_identity, read_manifest
+from latence_retrieval.sidecar.rows import UNDECODABLE, StatedFact, decode_fact, decode_relation
 from latence_retrieval.vectors import VectorFile
 
-__all__ = ["Sidecar", "StatedFact"]
+__all__ = ["Sidecar"]
 
 _NO_ID = b"[null,"  # how the record of a fact without an id begins
 _OPEN_ATTEMPTS = 3  # a publisher may exchange the directory between two of our reads
-
-
-class StatedFact(NamedTuple):
-    """A fact as the pipeline stated it, with numbers for its entities, its chunk and its relation."""
-
-    id: str | None
-    chunk: int
-    relation: int
-    confidence: float
-    members: list[int]
-    roles: list[str | None]
 
 
 class Sidecar:
@@ -59,6 +48,7 @@ class Sidecar:
         self.path = path
         self.manifest = manifest
         self.reader = reader
+        self.is_closed = False
         self._vector_files: dict[str, VectorFile] = {}
 
     @classmethod
@@ -100,6 +90,7 @@ class Sidecar:
 
     def close(self) -> None:
         """Release the handles; allowed twice."""
+        self.is_closed = True
         self.reader.close()
         for file in self._vector_files.values():
             file.close()
@@ -117,70 +108,104 @@ class Sidecar:
     def alias_heads(self, heads: Sequence[str]) -> list[int]:
         """Return for each first token, or two, the length in tokens of the longest form that starts so; 0 for none."""
         values = self.reader.get_many(Table.ALIAS_HEAD, [named_key(head) for head in heads])
-        return [0 if value is None else unpack_numbers(value)[0] for value in values]
+        try:
+            return [0 if value is None else unpack_numbers(value)[0] for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.ALIAS_HEAD, error) from error
 
     def alias_forms(self, forms: Sequence[str]) -> list[AliasForm | None]:
         """Return what each normalised form may stand for, None where no entity has it."""
         values = self.reader.get_many(Table.ALIAS, [named_key(form) for form in forms])
-        return [None if value is None else decode_alias(value) for value in values]
+        try:
+            return [None if value is None else decode_alias(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.ALIAS, error) from error
 
     # The hypergraph
 
     def incidence(self, entity: int, block: int = 0) -> IncidenceBlock | None:
         """Return a block of an entity's hyperedges, None where it has no such block."""
         value = self.reader.get(Table.INCIDENCE, incidence_key(entity, block))
-        return None if value is None else decode_incidence(value)
+        try:
+            return None if value is None else decode_incidence(value)
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.INCIDENCE, error) from error
 
     def incidences(self, entities: Sequence[int], *, max_degree: int | None = None) -> list[IncidenceBlock | None]:
         """Return the first block of each entity's hyperedges, None for those without any or with more than asked."""
         values = self.reader.get_many(Table.INCIDENCE, [incidence_key(entity, 0) for entity in entities])
-        if max_degree is not None:
-            values = [None if value is None or incidence_degree(value) > max_degree else value for value in values]
-        return [None if value is None else decode_incidence(value) for value in values]
+        try:
+            if max_degree is not None:
+                values = [None if value is None or incidence_degree(value) > max_degree else value for value in values]
+            return [None if value is None else decode_incidence(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.INCIDENCE, error) from error
 
     def links(self, chunks: Sequence[int]) -> list[ChunkLinks | None]:
         """Return the entities of each chunk, None where a chunk has none."""
         values = self.reader.get_many(Table.CHUNK_LINKS, list(chunks))
-        return [None if value is None else decode_links(value) for value in values]
+        try:
+            return [None if value is None else decode_links(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.CHUNK_LINKS, error) from error
 
     def facts(self, numbers: Sequence[int]) -> list[StatedFact]:
         """Return facts by number."""
-        found = []
-        for number, value in zip(numbers, self._present(Table.HYPEREDGE, numbers), strict=True):
-            record = from_json(value)
-            if len(record) != 6:  # pragma: no cover - a foreign writer
-                raise self._damaged(f"fact {number} has another shape")
-            found.append(StatedFact(record[0], record[1], record[2], record[3] / MILLION, record[4], record[5]))
-        return found
+        values = self._present(Table.HYPEREDGE, numbers)
+        try:
+            return [decode_fact(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.HYPEREDGE, error) from error
 
     def fact_ids(self, numbers: Sequence[int]) -> list[str | None]:
         """Return the ids of facts by number, None for those without one."""
         values = self._present(Table.HYPEREDGE, numbers)
-        return [None if value.startswith(_NO_ID) else from_json(value)[0] for value in values]
+        try:
+            return [None if value.startswith(_NO_ID) else from_json(value)[0] for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.HYPEREDGE, error) from error
 
     def relations(self, numbers: Sequence[int]) -> list[tuple[str, str | None]]:
         """Return (label, description) of relations by number."""
-        return [tuple(from_json(value)) for value in self._present(Table.RELATION, numbers)]
+        values = self._present(Table.RELATION, numbers)
+        try:
+            return [decode_relation(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.RELATION, error) from error
 
     def term_sentences(self, terms: Sequence[str]) -> list[dict[int, int] | None]:
         """Return for each content term its sentence mask by chunk; None where it is unknown or too common."""
         values = self.reader.get_many(Table.TERM_SENTENCE, [named_key(term) for term in terms])
-        return [None if value is None else decode_term_sentences(value) for value in values]
+        try:
+            return [None if value is None else decode_term_sentences(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.TERM_SENTENCE, error) from error
 
     # Records
 
     def entities(self, numbers: Sequence[int]) -> list[Entity]:
         """Return entities by number."""
-        return [Entity.model_validate_json(value) for value in self._present(Table.ENTITY, numbers)]
+        values = self._present(Table.ENTITY, numbers)
+        try:
+            return [Entity.model_validate_json(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.ENTITY, error) from error
 
     def entity_names(self, numbers: Sequence[int]) -> list[tuple[str, str]]:
         """Return (id, name) of entities by number, without the rest of their records."""
-        rows = map(from_json, self._present(Table.ENTITY, numbers))
-        return [(row["id"], row["name"]) for row in rows]
+        values = self._present(Table.ENTITY, numbers)
+        try:
+            return [(row["id"], row["name"]) for row in map(from_json, values)]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.ENTITY, error) from error
 
     def chunks(self, numbers: Sequence[int]) -> list[Chunk]:
         """Return chunks by number."""
-        return [Chunk.model_validate_json(value) for value in self._present(Table.CHUNK, numbers)]
+        values = self._present(Table.CHUNK, numbers)
+        try:
+            return [Chunk.model_validate_json(value) for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(Table.CHUNK, error) from error
 
     def entity_numbers(self, ids: Sequence[str]) -> list[int | None]:
         """Return the numbers of entity ids, None for those that are not here."""
@@ -209,7 +234,10 @@ class Sidecar:
 
     def _numbers(self, table: Table, ids: Sequence[str]) -> list[int | None]:
         values = self.reader.get_many(table, [named_key(identifier) for identifier in ids])
-        return [None if value is None else int.from_bytes(value[:4], "little") for value in values]
+        try:
+            return [None if value is None else int.from_bytes(value[:4], "little") for value in values]
+        except UNDECODABLE as error:
+            raise self._undecodable(table, error) from error
 
     def _present(self, table: Table, numbers: Sequence[int]) -> list[bytes]:
         values = self.reader.get_many(table, list(numbers))
@@ -219,6 +247,9 @@ class Sidecar:
                 raise self._damaged(f"row {number} of table {table.name} is missing")
             found.append(value)
         return found
+
+    def _undecodable(self, table: Table, error: Exception) -> SidecarCorruptError:
+        return self._damaged(f"a row of table {table.name} cannot be decoded ({error})")
 
     def _damaged(self, problem: str) -> SidecarCorruptError:
         return SidecarCorruptError(self.path, problem, fix="publish the sidecar again")
@@ -250,6 +281,6 @@ def _open_reader(directory: Path, manifest: Manifest) -> KeyValueReader:
 def _identity(directory: Path) -> tuple[int, int] | None:
     try:
         status = directory.stat()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino

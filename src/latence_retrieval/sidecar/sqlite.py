@@ -6,6 +6,7 @@ Two SQL tables hold all of `Table`: `numbered` by integer, `named` by bytes with
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import quote
 
+from latence_retrieval.errors import SidecarError
 from latence_retrieval.ports.key_value import Key, Table
 from latence_retrieval.sidecar.files import checked_stat, corrupt, read_at, was_replaced
 from latence_retrieval.sidecar.forking import GATE
@@ -39,6 +41,9 @@ _PAGE_BYTES = 8192
 
 _IN_BATCH = 64
 """Keys of one `IN (…)`: two statement shapes stay prepared, far below SQLite's limit of 999 parameters."""
+
+_SYSTEM_RESULTS = (7, 10, 14)
+"""SQLITE_NOMEM, SQLITE_IOERR and SQLITE_CANTOPEN: the low byte of a result code (sqlite.org/rescode.html)."""
 
 _SCAN_BATCH = 256
 _WRITE_CACHE_KIB = 32 * 1024
@@ -85,7 +90,10 @@ class SqliteReader:
         if not is_storable(key):
             return None
         with self._locked():
-            row = self._live().execute(_GET[table.is_numbered], (_stored(table, key),)).fetchone()
+            try:
+                row = self._live().execute(_GET[table.is_numbered], (_stored(table, key),)).fetchone()
+            except sqlite3.Error as error:
+                raise self._unread(error) from error
         return None if row is None else row[0]
 
     def get_many(self, table: Table, keys: Sequence[Key]) -> list[bytes | None]:
@@ -94,14 +102,17 @@ class SqliteReader:
         found: dict[object, bytes] = {}
         with self._locked():
             execute = self._live().execute
-            for start in range(0, len(stored), _IN_BATCH):
-                batch = list(stored[start : start + _IN_BATCH])
-                if len(batch) < _FEW:
-                    for key in batch:
-                        found.update(execute(_GET_PAIR[table.is_numbered], (key,)))
-                else:
-                    batch += [None] * (_IN_BATCH - len(batch))  # NULL equals nothing
-                    found.update(execute(_GET_IN[table.is_numbered], batch))
+            try:
+                for start in range(0, len(stored), _IN_BATCH):
+                    batch = list(stored[start : start + _IN_BATCH])
+                    if len(batch) < _FEW:
+                        for key in batch:
+                            found.update(execute(_GET_PAIR[table.is_numbered], (key,)))
+                    else:
+                        batch += [None] * (_IN_BATCH - len(batch))  # NULL equals nothing
+                        found.update(execute(_GET_IN[table.is_numbered], batch))
+            except sqlite3.Error as error:
+                raise self._unread(error) from error
         return [found.get(key) for key in stored]
 
     def scan(self, table: Table) -> Iterator[tuple[Key, bytes]]:
@@ -112,7 +123,10 @@ class SqliteReader:
             with self._locked():
                 sql = _SCAN if after is None else _SCAN_ON
                 bounds = (low if after is None else after, high, _SCAN_BATCH)
-                rows = self._live().execute(sql[table.is_numbered], bounds).fetchall()
+                try:
+                    rows = self._live().execute(sql[table.is_numbered], bounds).fetchall()
+                except sqlite3.Error as error:
+                    raise self._unread(error) from error
             if not rows:
                 return
             after = rows[-1][0]
@@ -149,6 +163,9 @@ class SqliteReader:
         if self._connection is None:
             raise ValueError(f"{self._path} is closed; open the snapshot again")
         return self._connection
+
+    def _unread(self, error: sqlite3.Error) -> SidecarError:
+        return _unreadable(self._path, error)
 
     def _reconnect(self) -> None:
         """Connect anew after a fork."""
@@ -190,13 +207,17 @@ class SqliteWriter:
         Raises:
             TypeError: a key of the wrong kind.
             ValueError: a key repeated, out of order or out of range; or the writer is closed.
+            OSError: the file cannot be written.
         """
         if self._is_closed:
             raise ValueError(f"{self._path} is closed")
         stored = ((_stored(table, key), value) for key, value in self._checked(table, rows))
         count = 0
         while batch := list(islice(stored, _WRITE_BATCH)):
-            self._connection.executemany(_PUT[table.is_numbered], batch)
+            try:
+                self._connection.executemany(_PUT[table.is_numbered], batch)
+            except sqlite3.Error as error:
+                raise self._unwritten(error) from error
             count += len(batch)
         return count
 
@@ -208,10 +229,15 @@ class SqliteWriter:
         try:
             self._connection.execute("COMMIT")
             self._connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        except sqlite3.Error as error:
+            raise self._unwritten(error) from error
         finally:
             self._connection.close()
         with self._path.open("rb") as file:
             os.fsync(file.fileno())
+
+    def _unwritten(self, error: sqlite3.Error) -> OSError:
+        return OSError(errno.EIO, f"SQLite cannot write ({error})", os.fspath(self._path))
 
 
 _FEW = 16  # below this many keys, single look-ups beat one IN (…) padded to its batch (adr/0040)
@@ -252,7 +278,18 @@ def _bounds(table: Table) -> tuple[int | bytes, int | bytes]:
 def _connect(path: Path) -> sqlite3.Connection:
     # immutable: no locks, no journal look-up, so a read-only file system is enough
     uri = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-    return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
+    try:
+        return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
+    except sqlite3.Error as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> SidecarError:
+    """Return the error for a file that SQLite fails on: damaged, unless the system would not give its pages."""
+    problem = f"SQLite cannot read it ({error})"
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _SYSTEM_RESULTS:
+        return SidecarError(path, problem, fix="check its disk, and how many files this process has open")
+    return corrupt(path, problem)
 
 
 def _checked_identity(path: Path, size_bytes: int) -> tuple[int, int]:

@@ -6,16 +6,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from latence_retrieval.errors import SidecarError
 from latence_retrieval.ports.key_value import Key, Table
-from latence_retrieval.sidecar.files import was_replaced
+from latence_retrieval.sidecar.files import corrupt, was_replaced
 from latence_retrieval.sidecar.forking import GATE
 from latence_retrieval.sidecar.keys import is_storable, packed, packed_all, require_kind, unpacked
+from latence_retrieval_lmdb.engine import lmdb
 from latence_retrieval_lmdb.handles import Handle, acquire, release
-
-if TYPE_CHECKING:
-    from latence_retrieval_lmdb.engine import lmdb
 
 __all__ = ["LmdbReader"]
 
@@ -53,7 +51,10 @@ class LmdbReader:
         if self._transaction is None:
             self._reattach()
         with self.lock:
-            value: bytes | None = self._live().get(stored)
+            try:
+                value: bytes | None = self._live().get(stored)
+            except lmdb.Error as error:
+                raise self._unread(error) from error
         return value
 
     def get_many(self, table: Table, keys: Sequence[Key]) -> list[bytes | None]:
@@ -62,7 +63,11 @@ class LmdbReader:
         if self._transaction is None:
             self._reattach()
         with self.lock:
-            return list(map(self._live().get, stored))
+            get = self._live().get
+            try:
+                return list(map(get, stored))
+            except lmdb.Error as error:
+                raise self._unread(error) from error
 
     def scan(self, table: Table) -> Iterator[tuple[Key, bytes]]:
         """Yield the whole table in ascending key order."""
@@ -71,10 +76,10 @@ class LmdbReader:
         while True:
             if self._transaction is None:
                 self._reattach()
-            with self.lock, self._live().cursor() as cursor:
-                if not cursor.set_range(after):
-                    return
-                rows = list(islice(cursor.iternext(), _SCAN_BATCH))
+            with self.lock:
+                rows = self._rows_from(self._live(), after)
+            if not rows:
+                return
             for stored, value in rows:
                 if stored[:1] != prefix:
                     return
@@ -97,6 +102,17 @@ class LmdbReader:
         if not getattr(self, "_is_closed", True):
             self.close()
 
+    def _rows_from(self, transaction: lmdb.Transaction[bytes], key: bytes) -> list[tuple[bytes, bytes]]:
+        """Return the next rows at or above a key, of whatever table."""
+        try:
+            with transaction.cursor() as cursor:
+                return list(islice(cursor.iternext(), _SCAN_BATCH)) if cursor.set_range(key) else []
+        except lmdb.Error as error:
+            raise self._unread(error) from error
+
+    def _unread(self, error: lmdb.Error) -> SidecarError:
+        return corrupt(self._path, f"LMDB cannot read it ({error})")
+
     def _live(self) -> lmdb.Transaction[bytes]:
         if self._transaction is None:
             raise ValueError(f"{self._path} is closed; open the snapshot again")
@@ -104,7 +120,11 @@ class LmdbReader:
 
     def _attach(self, handle: Handle) -> None:
         self._handle = handle
-        self._transaction = handle.environment.begin()
+        try:
+            self._transaction = handle.environment.begin()
+        except lmdb.Error as error:
+            self._detach()
+            raise self._unread(error) from error
 
     def _detach(self) -> None:
         transaction, self._transaction = self._transaction, None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from latence_retrieval.ports.key_value import Key, Table
@@ -33,16 +35,17 @@ class LmdbWriter:
         self._highest_table = 0
         self._is_closed = False
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-        self._environment = lmdb.open(
-            os.fspath(path),
-            subdir=False,
-            lock=False,
-            sync=False,
-            metasync=False,
-            map_size=self._map_bytes,
-            max_dbs=0,
-            lib_version=_LIB_VERSION,
-        )
+        with _as_os_errors(path):
+            self._environment = lmdb.open(
+                os.fspath(path),
+                subdir=False,
+                lock=False,
+                sync=False,
+                metasync=False,
+                map_size=self._map_bytes,
+                max_dbs=0,
+                lib_version=_LIB_VERSION,
+            )
 
     def put_many(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> int:
         """Store rows, streamed in ascending key order; return how many.
@@ -50,6 +53,7 @@ class LmdbWriter:
         Raises:
             TypeError: a key of the wrong kind.
             ValueError: a key repeated, out of order or out of range; or the writer is closed.
+            OSError: the file cannot be written.
         """
         if self._is_closed:
             raise ValueError(f"{self._path} is closed")
@@ -58,8 +62,9 @@ class LmdbWriter:
         count = 0
         stored = ((packed(table, key), value) for key, value in self._checked(table, rows))
         for batch, size_bytes in _batches(stored):
-            self._make_room(size_bytes)
-            count += self._put(batch, is_append=is_append)
+            with _as_os_errors(self._path):
+                self._make_room(size_bytes)
+                count += self._put(batch, is_append=is_append)
         return count
 
     def close(self) -> None:
@@ -68,7 +73,8 @@ class LmdbWriter:
             return
         self._is_closed = True
         try:
-            self._environment.sync(True)
+            with _as_os_errors(self._path):
+                self._environment.sync(True)
         finally:
             self._environment.close()
         with self._path.open("rb") as file:
@@ -96,6 +102,15 @@ class LmdbWriter:
         while wanted_bytes > self._map_bytes:
             self._map_bytes *= 2
         self._environment.set_mapsize(self._map_bytes)
+
+
+@contextmanager
+def _as_os_errors(path: Path) -> Iterator[None]:
+    """Raise the engine's errors as what they are to the caller: a file that cannot be written."""
+    try:
+        yield
+    except lmdb.Error as error:
+        raise OSError(errno.EIO, f"LMDB cannot write ({error})", os.fspath(path)) from error
 
 
 def _batches(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[list[tuple[bytes, bytes]], int]]:
