@@ -16,10 +16,12 @@ from typing import IO
 
 from latence_retrieval.errors import InvalidInputError
 
-__all__ = ["npy_shape", "read_npy_rows"]
+__all__ = ["npy_shape", "read_npy_rows", "read_npy_vector"]
 
 _MAGIC = b"\x93NUMPY"
 _TYPES = {"<f2": ("e", 2), "<f4": ("f", 4), "<f8": ("d", 8)}
+_FIX = "save a two-dimensional float16, float32 or float64 array in C order, little-endian, with numpy.save"
+_VECTOR_FIX = "save one vector: an array of shape (dimension,), or (1, dimension)"
 _MAX_HEADER_BYTES = 1 << 20  # a float array's header is about 100 bytes; more is hostile
 _BLOCK_BYTES = 1 << 18  # as Python floats a block takes about 16 times this for half precision
 
@@ -45,6 +47,24 @@ def read_npy_rows(source: str | Path) -> Iterator[tuple[float, ...]]:
         stream.close()
         raise
     return _rows(stream, name, row_count, struct.Struct(f"<{dimension}{kind}"), dimension * item_bytes)
+
+
+def read_npy_vector(source: str | Path) -> tuple[float, ...]:
+    """Return the one vector of an array of shape (dimension,) or (1, dimension).
+
+    Args:
+        source: as for `read_npy_rows`.
+
+    Raises:
+        InvalidInputError: as for `read_npy_rows`, or the array has another shape; nothing of it is read then.
+    """
+    stream, name = _open(source)
+    with stream:
+        row_count, dimension, kind, item_bytes = _read_header(stream, name, is_vector=True)
+        if row_count != 1:
+            raise InvalidInputError(name, f"has shape ({row_count}, {dimension})", fix=_VECTOR_FIX)
+        (vector,) = _rows(stream, name, 1, struct.Struct(f"<{dimension}{kind}"), dimension * item_bytes)
+    return vector
 
 
 def npy_shape(source: str | Path) -> tuple[int, int]:
@@ -93,6 +113,10 @@ def _open(source: str | Path) -> tuple[IO[bytes], str]:
         raise InvalidInputError(text, "does not exist", fix="give the path of a .npy file") from None
     except IsADirectoryError:
         raise InvalidInputError(text, "is a directory", fix="give the path of a .npy file") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInputError):
+            raise
+        raise InvalidInputError(text, f"cannot be read ({error})", fix="check the path and its permissions") from error
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise _invalid(text, f"is not a readable .npz archive ({error})") from error
 
@@ -109,8 +133,8 @@ def _open_member(path: Path, key: str) -> IO[bytes]:
         return archive.open(f"{key}.npy")
 
 
-def _read_header(stream: IO[bytes], name: str) -> tuple[int, int, str, int]:
-    """Return rows, dimension, struct code and bytes of an item."""
+def _read_header(stream: IO[bytes], name: str, *, is_vector: bool = False) -> tuple[int, int, str, int]:
+    """Return rows, dimension, struct code and bytes of an item; of a vector's one axis, one row."""
     prefix = _read(stream, 8, name)
     if prefix[:6] != _MAGIC or len(prefix) < 8:
         raise _invalid(name, "is not in the .npy format")
@@ -127,12 +151,14 @@ def _read_header(stream: IO[bytes], name: str) -> tuple[int, int, str, int]:
         raise _invalid(name, "has a header that cannot be read") from error
     if not (isinstance(descr, str) and descr in _TYPES):
         raise _invalid(name, f"holds items of type {descr!r}")
-    if not (isinstance(shape, tuple) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)):
+    if not (isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape)):
         raise _invalid(name, f"has shape {shape!r}")
+    if not (len(shape) == 2 or (is_vector and len(shape) == 1)) or shape[-1] == 0:
+        raise InvalidInputError(name, f"has shape {shape!r}", fix=_VECTOR_FIX if is_vector else _FIX)
+    if len(shape) == 1:
+        shape = (1, *shape)
     if order:
         raise _invalid(name, "is in Fortran order")
-    if shape[1] == 0:
-        raise _invalid(name, "has rows of dimension 0")
     if shape[1] > _MAX_HEADER_BYTES:
         raise _invalid(name, f"has rows of dimension {shape[1]}")
     kind, item_bytes = _TYPES[descr]
@@ -151,5 +177,4 @@ def _read(stream: IO[bytes], size: int, name: str) -> bytes:
 
 
 def _invalid(name: str, problem: str) -> InvalidInputError:
-    fix = "save a two-dimensional float16, float32 or float64 array in C order, little-endian, with numpy.save"
-    return InvalidInputError(name, problem, fix=fix)
+    return InvalidInputError(name, problem, fix=_FIX)

@@ -183,7 +183,9 @@ def test_an_index_of_another_dimension_is_refused(small: Path, small_vectors: Pa
 
 
 @pytest.mark.parametrize(
-    "hits", ["c-ada", [3], [("c-ada",)], [("c-ada", "high")], [("c-ada", math.nan)], [(3, 0.5)], None, 7]
+    "hits",
+    ["c-ada", [3], [("c-ada",)], [("c-ada", "high")], [("c-ada", math.nan)], [("c-ada", 10**400)], [(3, 0.5)], None, 7],
+    ids=range(9),
 )
 def test_first_stage_hits_of_another_shape_are_refused(small: Path, hits: Any) -> None:
     with pytest.raises(InvalidInputError, match="first_stage"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from latence_retrieval.errors import InvalidInputError
-from latence_retrieval.npy import npy_shape, read_npy_rows
+from latence_retrieval.npy import npy_shape, read_npy_rows, read_npy_vector
 
 np = pytest.importorskip("numpy")
 
@@ -68,7 +69,7 @@ def test_a_missing_or_ambiguous_key_names_the_keys_there_are(tmp_path: Path) -> 
     [
         (np.ones(3, "<f4"), r"shape \(3,\)"),
         (np.ones((2, 2, 2), "<f4"), r"shape \(2, 2, 2\)"),
-        (np.ones((2, 0), "<f4"), "dimension 0"),
+        (np.ones((2, 0), "<f4"), r"shape \(2, 0\)"),
         (np.ones((2, 3), "<i4"), "type '<i4'"),
         (np.ones((2, 3), ">f4"), "type '>f4'"),
         (np.asfortranarray(np.ones((2, 3), "<f4")), "Fortran order"),
@@ -80,6 +81,22 @@ def test_other_arrays_are_refused_by_name(tmp_path: Path, array: Any, problem: s
     path = saved(tmp_path / "bad.npy", array)
     with pytest.raises(InvalidInputError, match=rf"bad\.npy: .*{problem}.*numpy\.save"):
         read_npy_rows(path)
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8"])
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (1, 1), (1,)])
+def test_a_vector_has_one_axis_or_one_row(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    array = np.arange(1, 1 + int(np.prod(shape)), dtype=dtype).reshape(shape)
+    assert read_npy_vector(saved(tmp_path / "v.npy", array)) == tuple(array.ravel().tolist())
+    np.savez(tmp_path / "v.npz", query=array)
+    assert read_npy_vector(f"{tmp_path}/v.npz:query") == tuple(array.ravel().tolist())
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3), (3, 1), (1, 1, 3), (0,)])
+def test_an_array_that_is_no_vector_is_told_its_shape(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    path = saved(tmp_path / "v.npy", np.ones(shape, "<f4"))
+    with pytest.raises(InvalidInputError, match=rf"v\.npy: has shape {re.escape(str(shape))}; save one vector"):
+        read_npy_vector(path)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +134,9 @@ def test_a_file_of_another_length_than_its_header_says_is_refused(tmp_path: Path
 def test_what_is_absent_or_no_archive_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 no zip")
     (tmp_path / "folder.npy").mkdir()
-    for source in ("absent.npy", "absent.npz", "absent.npz:a", "bad.npz", "bad.npz:a", "folder.npy"):
+    (tmp_path / "loop.npy").symlink_to(tmp_path / "loop.npy")
+    paths = ("absent.npy", "absent.npz", "absent.npz:a", "bad.npz", "bad.npz:a", "folder.npy", "loop.npy", "k" * 256)
+    for source in (*paths, "null\0.npy", "k" * 256 + ".npz:a"):
         with pytest.raises(InvalidInputError, match=source.partition(":")[0]):
             read_npy_rows(f"{tmp_path}/{source}")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from latence_retrieval.errors import InvalidInputError, RecordError
-from latence_retrieval.npy import read_npy_rows
+from latence_retrieval.npy import read_npy_vector
 
 __all__ = ["Hit", "read_embedding", "read_first_stage"]
 
@@ -18,26 +18,26 @@ Hit = str | tuple[str, float]
 
 
 def read_embedding(path: Path) -> list[float]:
-    """Return one vector: the only row of a `.npy` file, or a JSON list of numbers.
+    """Return one vector: that of a `.npy` file, of shape (d,) or (1, d), or a JSON list of numbers.
 
     Raises:
         InvalidInputError: the file holds anything else.
     """
     argument = f"--embedding {path}"
     if path.suffix in (".npy", ".npz") or ".npz:" in path.name:
-        rows = list(read_npy_rows(path))
-        if len(rows) != 1:
-            raise InvalidInputError(argument, f"has {len(rows)} rows", fix="give the one embedding of the question")
-        return list(rows[0])
+        try:
+            return list(read_npy_vector(path))
+        except InvalidInputError as error:
+            raise InvalidInputError(argument, error.problem, fix=error.fix) from error
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInputError(argument, f"is not JSON ({error})", fix="give a .npy file or a JSON list") from error
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
         value = value[0]
     if not isinstance(value, list) or not all(_is_number(part) for part in value):
         raise InvalidInputError(argument, "is no list of numbers", fix="give the one embedding of the question")
-    return [float(part) for part in value]
+    return [_finite(part, argument) for part in value]
 
 
 def read_first_stage(path: Path) -> list[Hit]:
@@ -68,13 +68,16 @@ def _hits(lines: Iterable[str], name: Path | str) -> list[Hit]:
 def _hit(line: str, name: Path | str, number: int) -> Hit:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(name, number, f"is not JSON: {error}") from error
     identifier, score = _parts(value)
     if isinstance(identifier, str) and score is None:
         return identifier
     if isinstance(identifier, str) and _is_number(score):
-        return identifier, float(score)
+        try:
+            return identifier, float(score)
+        except OverflowError as error:
+            raise RecordError(name, number, "the score is too large for a float") from error
     raise RecordError(name, number, 'expected "id", ["id", score] or {"id": "...", "score": 0.5}')
 
 
@@ -85,6 +88,13 @@ def _parts(value: Any) -> tuple[Any, Any]:
     if isinstance(value, list):
         return (value[0], value[1]) if len(value) == 2 else (None, None)
     return value, None
+
+
+def _finite(value: float, argument: str) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise InvalidInputError(argument, "holds a number too large for a float", fix="check the embedding") from error
 
 
 def _is_number(value: Any) -> bool:

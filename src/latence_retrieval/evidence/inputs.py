@@ -170,7 +170,7 @@ def _pair(hit: object, rank: int) -> tuple[str, float]:
     if isinstance(hit, (tuple, list)) and len(hit) == 2 and isinstance(hit[0], str):
         try:
             return hit[0], float(hit[1])
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             pass
     raise InvalidInputError(
         "first_stage", f"hit {rank} is {hit!r}", fix="give chunk ids, or pairs of chunk id and score, best first"

@@ -96,7 +96,11 @@ def test_first_stage_hits_come_from_standard_input(run, published, monkeypatch):
     assert result == retrieve_evidence(QUESTION, sidecar=published, first_stage=["c-091"])
 
 
-@pytest.mark.parametrize("line", ["[1, 2]", '{"score": 1}', '["a", "b"]', "{", "null", '["a", true]'])
+@pytest.mark.parametrize(
+    "line",
+    ["[1, 2]", '{"score": 1}', '["a", "b"]', "{", "null", '["a", true]', f'["a", 1{"0" * 400}]', "[" * 100_000],
+    ids=range(8),
+)
 def test_a_first_stage_line_of_another_shape_names_its_place(run, published, tmp_path, line):
     hits = tmp_path / "hits.jsonl"
     hits.write_text(f'"c-001"\n{line}\n')
@@ -110,11 +114,22 @@ def test_an_embedding_comes_as_npy_or_json(run, small_vectors, one_row_npy, tmp_
     as_json.write_text(json.dumps([1.0] + [0.0] * 15))
     from_json = run("query", small_vectors, "Who?", "--json", "--embedding", as_json)
     from_npy = run("query", small_vectors, "Who?", "--json", "--embedding", one_row_npy)
-    assert from_json.out == from_npy.out
+    one_axis = tmp_path / "axis.npy"
+    one_axis.write_bytes(one_row_npy.read_bytes().replace(b"(1, 16)", b"(16,)  "))
+    from_one_axis = run("query", small_vectors, "Who?", "--json", "--embedding", one_axis)
+    assert from_json.out == from_npy.out == from_one_axis.out
     assert EvidenceResult.model_validate_json(from_json.out).anchors[0].tier == "ann"
 
 
-@pytest.mark.parametrize("content", ["{}", "[]x", '["a"]', "[true]", "[[1], [2]]"])
+def test_an_array_of_another_shape_is_told_what_is_wrong(run, small_vectors, one_row_npy, tmp_path):
+    path = tmp_path / "two.npy"
+    path.write_bytes(one_row_npy.read_bytes().replace(b"(1, 16)", b"(2, 8) "))
+    ran = run("query", small_vectors, "Who?", "--embedding", path)
+    assert ran.code == ExitCode.BAD_INPUT
+    assert f"--embedding {path}: has shape (2, 8); save one vector" in ran.err
+
+
+@pytest.mark.parametrize("content", ["{}", "[]x", '["a"]', "[true]", "[[1], [2]]", f"[1{'0' * 400}]", "[" * 100_000])
 def test_an_embedding_of_another_shape_is_bad_input(run, small_vectors, tmp_path, content):
     path = tmp_path / "embedding.json"
     path.write_text(content)
