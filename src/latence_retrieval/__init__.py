@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from latence_retrieval.settings import Settings
     from latence_retrieval.sidecar.read import Sidecar
-    from latence_retrieval.sidecar.verify import VerifyReport, verify_sidecar
+    from latence_retrieval.verification import VerifyReport, verify_sidecar
 
 __version__ = "0.1.0"
 
@@ -53,13 +53,13 @@ _HOME = {
     "Settings": "settings",
     "Sidecar": "sidecar.read",
     "SourceDocument": "indexing",
-    "VerifyReport": "sidecar.verify",
+    "VerifyReport": "verification",
     "build_sidecar": "build",
     "index_chunks": "indexing",
     "index_documents": "indexing",
     "index_entities": "indexing",
     "retrieve_evidence": "evidence",
-    "verify_sidecar": "sidecar.verify",
+    "verify_sidecar": "verification",
 }
 
 __all__ = [

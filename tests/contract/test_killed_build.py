@@ -17,7 +17,7 @@ from latence_retrieval.build import build_sidecar
 from latence_retrieval.build.workspace import OWNER_NAME, TEMPORARY_PREFIX
 from latence_retrieval.errors import PluginError, SidecarNotFoundError
 from latence_retrieval.sidecar.read import Sidecar
-from latence_retrieval.sidecar.verify import verify_sidecar
+from latence_retrieval.verification import verify_sidecar
 
 KILLS = {"sqlite": 100, "lmdb": 30}
 FACTS = 40

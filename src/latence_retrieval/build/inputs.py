@@ -98,7 +98,7 @@ def _validated(path: str, line: int, value: dict[str, Any], model: type[Model]) 
     if vector is not None:
         try:
             vector = tuple(float(part) for part in vector)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise RecordError(path, line, f"field vector: not a list of numbers ({error})") from error
     try:
         return Numbered(line, model.model_validate(value), vector)

@@ -10,7 +10,7 @@ from pathlib import Path
 from latence_retrieval.build.workspace import unfinished_builds
 from latence_retrieval.cli.exits import ExitCode
 from latence_retrieval.cli.verbs import Verbs, add_verb, unfinished_notes
-from latence_retrieval.sidecar.verify import verify_sidecar
+from latence_retrieval.verification import verify_sidecar
 
 __all__ = ["add_to"]
 
