@@ -6,16 +6,8 @@ from collections.abc import Sequence
 from typing import Self
 
 from latence_retrieval.blocking_calls import run_blocking
-from latence_retrieval.hybrid import (
-    MAX_QUERY_CHARACTERS,
-    both,
-    channel_depth,
-    check_dimensions,
-    check_query,
-    chosen_mode,
-    embed_query,
-    fuse_channels,
-)
+from latence_retrieval.errors import InvalidInputError
+from latence_retrieval.hybrid import Call, both, check_dimensions, checked_call, embed_query, fuse_channels
 from latence_retrieval.ports.embedding import EmbeddingProvider
 from latence_retrieval.ports.stores import ChunkFilter, ChunkReader, Ranked, TenantId
 from latence_retrieval.retrieval_results import ChunkRetrievalResult, RetrievalMode, ScoredChunk
@@ -80,28 +72,32 @@ class ChunkRetriever:
 
         Raises:
             BlankQueryError: the query is only white space.
-            InvalidInputError: a negative `k`, an unknown mode or one that this retriever lacks, or NaN or
-                infinity in `embedding`.
+            InvalidInputError: an argument of another type, a negative `k`, an unknown mode or one that this retriever
+                lacks, or NaN or infinity in `embedding`.
             DimensionMismatchError: `embedding`, or what the provider returned, has another dimension.
         """
-        check_query(query, k)
-        chosen = chosen_mode(mode, has_embeddings=self._embeddings is not None)
+        call = checked_call(
+            query,
+            tenant,
+            k=k,
+            mode=mode,
+            embedding=embedding,
+            dimension=self._chunks.dimension,
+            has_embeddings=self._embeddings is not None,
+        )
+        if where is not None and not isinstance(where, ChunkFilter):
+            raise InvalidInputError("where", f"is {where!r}", fix="give a ChunkFilter")
         if k == 0:
-            return ChunkRetrievalResult(query=query, mode=chosen)
-        depth = channel_depth(chosen, k)
-        text = query.strip()[:MAX_QUERY_CHARACTERS]
+            return ChunkRetrievalResult(query=call.query, mode=call.mode)
         semantic: list[Ranked] | None = None
         lexical: list[Ranked] | None = None
-        if chosen is RetrievalMode.LEXICAL:
-            lexical = await self._chunks.match_chunks(tenant, text, depth, where=where)
-        elif chosen is RetrievalMode.SEMANTIC:
-            semantic = await self._nearest(text, tenant, depth, where, embedding)
+        if call.mode is RetrievalMode.LEXICAL:
+            lexical = await self._matching(call, where)
+        elif call.mode is RetrievalMode.SEMANTIC:
+            semantic = await self._nearest(call, where)
         else:
-            semantic, lexical = await both(
-                self._nearest(text, tenant, depth, where, embedding),
-                self._chunks.match_chunks(tenant, text, depth, where=where),
-            )
-        return await self._result(query, tenant, semantic, lexical, k=k, mode=chosen)
+            semantic, lexical = await both(self._nearest(call, where), self._matching(call, where))
+        return await self._result(call, semantic, lexical)
 
     def retrieve_chunks_blocking(
         self,
@@ -119,36 +115,25 @@ class ChunkRetriever:
         """
         return run_blocking(self.retrieve_chunks(query, tenant, k=k, mode=mode, where=where, embedding=embedding))
 
-    async def _nearest(
-        self,
-        query: str,
-        tenant: TenantId,
-        depth: int,
-        where: ChunkFilter | None,
-        embedding: Sequence[float] | None,
-    ) -> list[Ranked]:
+    async def _nearest(self, call: Call, where: ChunkFilter | None) -> list[Ranked]:
         if self._embeddings is None or self._chunks.dimension is None:
             return []
-        vector = await embed_query(self._embeddings, query, embedding, dimension=self._chunks.dimension)
-        return await self._chunks.nearest_chunks(tenant, vector, depth, where=where)
+        vector = await embed_query(self._embeddings, call, dimension=self._chunks.dimension)
+        return await self._chunks.nearest_chunks(call.tenant, vector, call.depth, where=where)
+
+    async def _matching(self, call: Call, where: ChunkFilter | None) -> list[Ranked]:
+        return await self._chunks.match_chunks(call.tenant, call.text, call.depth, where=where)
 
     async def _result(
-        self,
-        query: str,
-        tenant: TenantId,
-        semantic: list[Ranked] | None,
-        lexical: list[Ranked] | None,
-        *,
-        k: int,
-        mode: RetrievalMode,
+        self, call: Call, semantic: list[Ranked] | None, lexical: list[Ranked] | None
     ) -> ChunkRetrievalResult:
-        fused = fuse_channels(semantic, lexical, k)
-        answered = await self._chunks.chunks(tenant, [place.id for place in fused]) if fused else []
+        fused = fuse_channels(semantic, lexical, call.k)
+        answered = await self._chunks.chunks(call.tenant, [place.id for place in fused]) if fused else []
         held = {chunk.id: chunk for chunk in answered if chunk is not None}
         return ChunkRetrievalResult(
-            query=query,
-            mode=mode,
-            truncated=len(query.strip()) > MAX_QUERY_CHARACTERS,
+            query=call.query,
+            mode=call.mode,
+            truncated=call.is_cut,
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),

@@ -9,13 +9,11 @@ from typing import Self
 from latence_retrieval.blocking_calls import run_blocking
 from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.hybrid import (
-    MAX_QUERY_CHARACTERS,
+    Call,
     Fused,
     both,
-    channel_depth,
     check_dimensions,
-    check_query,
-    chosen_mode,
+    checked_call,
     embed_query,
     fuse_channels,
 )
@@ -128,30 +126,31 @@ class Retriever:
 
         Raises:
             BlankQueryError: the query is only white space.
-            InvalidInputError: a negative `k`, an unknown mode or one that this retriever lacks, a string for
-                `entity_types`, or NaN or infinity in `embedding`.
+            InvalidInputError: an argument of another type, a negative `k`, an unknown mode or one that this retriever
+                lacks, or NaN or infinity in `embedding`.
             DimensionMismatchError: `embedding`, or what the provider returned, has another dimension.
         """
-        check_query(query, k)
-        if isinstance(entity_types, str):
-            raise InvalidInputError("entity_types", "is a string", fix=f"give a list: [{entity_types!r}]")
-        chosen = chosen_mode(mode, has_embeddings=self._semantic is not None)
-        if k == 0 or (entity_types is not None and not entity_types):
-            return RetrievalResult(query=query, mode=chosen)
-        depth = channel_depth(chosen, k)
-        text = query.strip()[:MAX_QUERY_CHARACTERS]
-        if chosen is RetrievalMode.LEXICAL:
+        call = checked_call(
+            query,
+            tenant,
+            k=k,
+            mode=mode,
+            embedding=embedding,
+            dimension=None if self._semantic is None else self._semantic[1].dimension,
+            has_embeddings=self._semantic is not None,
+        )
+        types = _checked_types(entity_types)
+        if k == 0 or (types is not None and not types):
+            return RetrievalResult(query=call.query, mode=call.mode)
+        if call.mode is RetrievalMode.LEXICAL:
             semantic = None
-            names = await self._names(text, tenant, depth, entity_types)
-        elif chosen is RetrievalMode.SEMANTIC:
-            semantic = await self._vectors(text, tenant, depth, entity_types, embedding)
+            names = await self._names(call, types)
+        elif call.mode is RetrievalMode.SEMANTIC:
+            semantic = await self._vectors(call, types)
             names = None
         else:
-            semantic, names = await both(
-                self._vectors(text, tenant, depth, entity_types, embedding),
-                self._names(text, tenant, depth, entity_types),
-            )
-        return await self._result(query, tenant, semantic, names, k=k, mode=chosen)
+            semantic, names = await both(self._vectors(call, types), self._names(call, types))
+        return await self._result(call, semantic, names)
 
     def retrieve_blocking(
         self,
@@ -171,67 +170,66 @@ class Retriever:
             self.retrieve(query, tenant, k=k, entity_types=entity_types, mode=mode, embedding=embedding)
         )
 
-    async def _vectors(
-        self,
-        query: str,
-        tenant: TenantId,
-        depth: int,
-        entity_types: Collection[str] | None,
-        embedding: Sequence[float] | None,
-    ) -> list[Ranked]:
+    async def _vectors(self, call: Call, types: Collection[str] | None) -> list[Ranked]:
         if self._semantic is None:
             return []
         provider, vectors = self._semantic
-        vector = await embed_query(provider, query, embedding, dimension=vectors.dimension)
-        return await vectors.nearest_entities(tenant, vector, depth, entity_types=entity_types)
+        vector = await embed_query(provider, call, dimension=vectors.dimension)
+        return await vectors.nearest_entities(call.tenant, vector, call.depth, entity_types=types)
 
-    async def _names(
-        self, query: str, tenant: TenantId, depth: int, entity_types: Collection[str] | None
-    ) -> list[tuple[Entity, NameMatch]]:
+    async def _names(self, call: Call, types: Collection[str] | None) -> list[tuple[Entity, NameMatch]]:
         """Return entities with their matches, best first, then by id."""
         settings = self._lexical
-        keys = query_keys(query, kinds=settings.keys)
+        keys = query_keys(call.text, kinds=settings.keys)
         if not keys:
             return []
         candidates = await self._entities.name_candidates(
-            tenant, keys, limit=max(depth, settings.max_candidates), entity_types=entity_types
+            call.tenant, keys, limit=max(call.depth, settings.max_candidates), entity_types=types
         )
-        scorer = NameScorer(query, aliases=settings.aliases, kinds=settings.keys)
+        scorer = NameScorer(call.text, aliases=settings.aliases, kinds=settings.keys)
         found = [
             (entity, match)
             for entity in candidates
             if (match := scorer.match(entity)) is not None and match.score >= settings.min_similarity
         ]
         found.sort(key=lambda pair: (-pair[1].score, pair[0].id))
-        return found[:depth]
+        return found[: call.depth]
 
     async def _result(
-        self,
-        query: str,
-        tenant: TenantId,
-        semantic: list[Ranked] | None,
-        names: list[tuple[Entity, NameMatch]] | None,
-        *,
-        k: int,
-        mode: RetrievalMode,
+        self, call: Call, semantic: list[Ranked] | None, names: list[tuple[Entity, NameMatch]] | None
     ) -> RetrievalResult:
         lexical = None if names is None else [Ranked(entity.id, match.score) for entity, match in names]
         held = {entity.id: entity for entity, _ in names or ()}
         matches = {entity.id: match for entity, match in names or ()}
-        fused = fuse_channels(semantic, lexical, k)
+        fused = fuse_channels(semantic, lexical, call.k)
         missing = [place.id for place in fused if place.id not in held]
         if missing:
-            answered = await self._entities.entities(tenant, missing)
+            answered = await self._entities.entities(call.tenant, missing)
             held.update({entity.id: entity for entity in answered if entity is not None})
         return RetrievalResult(
-            query=query,
-            mode=mode,
-            truncated=len(query.strip()) > MAX_QUERY_CHARACTERS,
+            query=call.query,
+            mode=call.mode,
+            truncated=call.is_cut,
             semantic_count=None if semantic is None else len(semantic),
             lexical_count=None if lexical is None else len(lexical),
             dangling=tuple(place.id for place in fused if place.id not in held),
             matches=tuple(_scored(held[place.id], place, matches.get(place.id)) for place in fused if place.id in held),
         )
+
+
+def _checked_types(types: Collection[str] | None) -> Collection[str] | None:
+    """Return the types that may be found.
+
+    Raises:
+        InvalidInputError: a single text, or no collection of texts.
+    """
+    if types is None:
+        return None
+    if isinstance(types, str):
+        raise InvalidInputError("entity_types", "is a string", fix=f"give a list: [{types!r}]")
+    if not isinstance(types, Collection) or not all(isinstance(one, str) for one in types):
+        raise InvalidInputError("entity_types", f"is {types!r}", fix="give a list of texts, or None for all types")
+    return types
 
 
 def _scored(entity: Entity, place: Fused, match: NameMatch | None) -> ScoredEntity:

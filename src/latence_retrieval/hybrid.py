@@ -6,22 +6,22 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from latence_retrieval.errors import BlankQueryError, DimensionMismatchError, InvalidInputError
+from latence_retrieval.arguments import check_tenant, checked_count, checked_query, writable
+from latence_retrieval.errors import DimensionMismatchError, InvalidInputError
 from latence_retrieval.fuse import reciprocal_rank_fusion
 from latence_retrieval.ports.embedding import EmbeddingProvider
-from latence_retrieval.ports.stores import Ranked
+from latence_retrieval.ports.stores import Ranked, TenantId
 from latence_retrieval.retrieval_results import RetrievalMode
 from latence_retrieval.vectors import checked_embedding
 
 __all__ = [
     "FUSION_DEPTH",
     "MAX_QUERY_CHARACTERS",
+    "Call",
     "Fused",
     "both",
-    "channel_depth",
     "check_dimensions",
-    "check_query",
-    "chosen_mode",
+    "checked_call",
     "embed_query",
     "fuse_channels",
 ]
@@ -63,20 +63,67 @@ def check_dimensions(embeddings: EmbeddingProvider, stored: int | None, *, store
         )
 
 
-def check_query(query: str, k: int) -> None:
-    """Refuse a blank query and a negative `k`.
+class Call(NamedTuple):
+    """What a surface was asked, checked.
+
+    Attributes:
+        query: as it is given back: lone surrogates, which no encoding can write, are U+FFFD.
+        text: the part of it that is looked at.
+        depth: how many each channel ranks; 0 where nothing is asked for.
+        embedding: the caller's own, if any.
+    """
+
+    query: str
+    text: str
+    tenant: TenantId
+    k: int
+    mode: RetrievalMode
+    depth: int
+    embedding: list[float] | None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether only the beginning of the query is looked at."""
+        return len(self.query.strip()) > MAX_QUERY_CHARACTERS
+
+
+def checked_call(
+    query: str,
+    tenant: TenantId,
+    *,
+    k: int,
+    mode: RetrievalMode | str | None,
+    embedding: Sequence[float] | None,
+    dimension: int | None,
+    has_embeddings: bool,
+) -> Call:
+    """Check what both surfaces are called with, before any work.
+
+    Args:
+        query: as the caller gave it, and so the others.
+        tenant: whose.
+        k: how many are asked for.
+        mode: the channels, or None for the default.
+        embedding: the query's vector, where the caller has it.
+        dimension: of the stored vectors; None where there are none.
+        has_embeddings: whether there is an embedding provider.
 
     Raises:
         BlankQueryError: nothing but white space.
-        InvalidInputError: `k` below 0.
+        InvalidInputError: a query or tenant of another type, `k` negative or no integer, a mode that is none or that
+            needs the provider that is not there, NaN or infinity in `embedding`.
+        DimensionMismatchError: `embedding` has another dimension.
     """
-    if not query.strip():
-        raise BlankQueryError
-    if k < 0:
-        raise InvalidInputError("k", f"is {k}", fix="give 0 or more")
+    asked = writable(checked_query(query))
+    check_tenant(tenant)
+    checked_count("k", k)
+    chosen = _chosen_mode(mode, has_embeddings=has_embeddings)
+    given = None if embedding is None else checked_embedding(embedding, dimension, "embedding")
+    depth = max(k, FUSION_DEPTH) if chosen is RetrievalMode.HYBRID and k else k
+    return Call(asked, asked.strip()[:MAX_QUERY_CHARACTERS], tenant, k, chosen, depth, given)
 
 
-def chosen_mode(mode: RetrievalMode | str | None, *, has_embeddings: bool) -> RetrievalMode:
+def _chosen_mode(mode: RetrievalMode | str | None, *, has_embeddings: bool) -> RetrievalMode:
     """Return the mode to run: the default is hybrid, and lexical where there is no embedding provider.
 
     Raises:
@@ -98,23 +145,16 @@ def chosen_mode(mode: RetrievalMode | str | None, *, has_embeddings: bool) -> Re
     return chosen
 
 
-def channel_depth(mode: RetrievalMode, k: int) -> int:
-    """Return how many each channel ranks."""
-    return max(k, FUSION_DEPTH) if mode is RetrievalMode.HYBRID else k
-
-
-async def embed_query(
-    provider: EmbeddingProvider, query: str, given: Sequence[float] | None, *, dimension: int
-) -> list[float]:
+async def embed_query(provider: EmbeddingProvider, call: Call, *, dimension: int) -> list[float]:
     """Return the caller's own embedding of the query, or ask the provider for one.
 
     Raises:
-        InvalidInputError: NaN or infinity in it, or not one vector.
-        DimensionMismatchError: another dimension.
+        InvalidInputError: the provider's has NaN or infinity in it, or is not one vector.
+        DimensionMismatchError: the provider's has another dimension.
     """
-    if given is not None:
-        return checked_embedding(given, dimension, "embedding")
-    vectors = await provider.embed([query])
+    if call.embedding is not None:
+        return call.embedding
+    vectors = await provider.embed([call.text])
     if len(vectors) != 1:
         raise InvalidInputError(
             "embeddings", f"returned {len(vectors)} vectors for one text", fix="repair the provider's embed()"

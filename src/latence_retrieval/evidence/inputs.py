@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from latence_retrieval.errors import BlankQueryError, DimensionMismatchError, InvalidInputError
+from latence_retrieval.arguments import checked_count, writable
+from latence_retrieval.errors import DimensionMismatchError, InvalidInputError
 from latence_retrieval.ports.entity_index import EntityIndex
 from latence_retrieval.ports.entry_tier import EntryTier
 from latence_retrieval.sidecar.manifest import check_identity
@@ -21,7 +21,6 @@ __all__ = [
     "check_snapshot",
     "checked_counts",
     "checked_first_stage",
-    "checked_query",
     "checked_tiers",
     "read_query",
     "unit_embedding",
@@ -34,9 +33,6 @@ Tier = str | int | EntryTier
 """A tier by name ("ann", "alias") or number (0, 1), or an object that implements `EntryTier`."""
 
 _BUILT_IN = {"ann": "ann", "alias": "alias", 0: "ann", 1: "alias"}
-
-
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class Question(NamedTuple):
@@ -52,33 +48,17 @@ def read_query(query: str, *, max_chars: int) -> Question:
 
     A lone surrogate, which no encoding can write, becomes U+FFFD, so that offsets stay.
     """
-    asked = _writable(query)
+    asked = writable(query)
     notes = [] if asked == query else ["the query holds lone surrogates; they were read as U+FFFD"]
     if len(asked) > max_chars:
         notes.append(f"only the first {max_chars} characters of the query were read")
     return Question(asked, asked[:max_chars], tuple(notes))
 
 
-def _writable(text: str) -> str:
-    return text if text.isascii() else _LONE_SURROGATES.sub("\ufffd", text)
-
-
-def checked_query(query: str) -> str:
-    """Return the query, or raise BlankQueryError; anything but text is an InvalidInputError."""
-    if not isinstance(query, str):
-        raise InvalidInputError("query", f"is a {type(query).__name__}", fix="pass the question as text")
-    if not query.strip():
-        raise BlankQueryError
-    return query
-
-
 def checked_counts(*, k: int, budget_tokens: int) -> None:
     """Refuse counts that are negative or no integers."""
-    for name, value in (("k", k), ("budget_tokens", budget_tokens)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InvalidInputError(name, f"is {value!r}", fix="give an integer of at least 0")
-        if value < 0:
-            raise InvalidInputError(name, f"is {value}", fix="give 0 or more")
+    checked_count("k", k)
+    checked_count("budget_tokens", budget_tokens)
 
 
 def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float | None]]:
@@ -104,7 +84,7 @@ def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float 
             raise InvalidInputError(
                 "first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone"
             )
-        found.setdefault(identifier if identifier.isascii() else _writable(identifier), score)
+        found.setdefault(identifier if identifier.isascii() else writable(identifier), score)
     return list(found.items())
 
 

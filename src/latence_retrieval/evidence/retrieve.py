@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from latence_retrieval.arguments import checked_query
 from latence_retrieval.chains.search import best_chains, find_paths
 from latence_retrieval.evidence.entering import Entered, enter
 from latence_retrieval.evidence.inputs import (
@@ -14,7 +15,6 @@ from latence_retrieval.evidence.inputs import (
     check_snapshot,
     checked_counts,
     checked_first_stage,
-    checked_query,
     checked_tiers,
     read_query,
     unit_embedding,
