@@ -145,12 +145,12 @@ class _Incidence:
             return f"is block {number} of entity {entity}, expected {self._blocks} of one below {self._counts.entities}"
         self._blocks += 1
         self._left -= len(block.labels)
-        if self._left < 0:
-            return f"entity {entity} has more hyperedges than its degree"
         return self._block(block)
 
     def end(self) -> str | None:
-        return f"entity {self._entity} lacks {self._left} hyperedges of its degree" if self._left else None
+        if self._left == 0:
+            return None
+        return f"entity {self._entity} has {abs(self._left)} hyperedges {'less' if self._left > 0 else 'more'} than its degree"
 
     def _block(self, block: Any) -> str | None:
         edges = len(block.labels)

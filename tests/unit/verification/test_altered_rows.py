@@ -141,6 +141,12 @@ def wrong_stats(**changes: Any) -> Edit:
     return lambda rows: [(k, encode_stats(told) if k == STATS_KEY else v) for k, v in rows]
 
 
+def blocks(rows: list[Row]) -> list[Row]:
+    """Return the rows of posting lists that are blocks, of the first term that has any."""
+    found = [row for row in rows if row[0] != STATS_KEY and not row[0].endswith(b"\xff" * 4)]
+    return [row for row in found if row[0][:-5] == found[0][0][:-5]]
+
+
 CUT: Edit = value(0, lambda blob: blob[:-1])
 EMPTY: Edit = value(0, lambda blob: b"")
 
@@ -190,6 +196,7 @@ ALTERED: dict[Table, dict[str, Edit]] = {
         "long key": key(-1, lambda name: name + b"\0"),
         "first block missing": dropped(0),
         "second block missing": dropped(1),
+        "a block's number": key(10, lambda name: name[:4] + (99).to_bytes(4, "big")),
         "last of a hub's blocks missing": dropped(10),
     },
     Table.CHUNK: {
@@ -246,11 +253,24 @@ ALTERED: dict[Table, dict[str, Edit]] = {
         "cut statistics": CUT,
         "statistics of fewer chunks": wrong_stats(documents=7),
         "statistics of fewer terms": wrong_stats(total_length=7),
-        "cut block": value(1, lambda blob: blob[:-1]),
         "empty head": value(-1, lambda blob: b""),
         "a key without a block": lambda rows: [*rows, (b"\xff", b"")],
         "another key": lambda rows: [*rows, (b"\xff" * 9, b"")],
         "missing": dropped(-1),
+        "first block missing": lambda rows: [row for row in rows if row is not blocks(rows)[0]],
+        "last block missing": lambda rows: [row for row in rows if row is not blocks(rows)[-1]],
+        "blocks without a head": lambda rows: [*rows[:-1], (b"\xff" + bytes(5), blocks(rows)[0][1])],
+        "blocks of two terms": lambda rows: [*rows, (b"\xff" + bytes(5), blocks(rows)[0][1]), rows[-1]],
+        "a block of no block": lambda rows: [
+            (name, blob[:-1] if (name, blob) == blocks(rows)[0] else blob) for name, blob in rows
+        ],
+        "a block twice": lambda rows: [
+            (name, blocks(rows)[0][1] if (name, blob) == blocks(rows)[1] else blob) for name, blob in rows
+        ],
+        "an inline list of another length": lambda rows: [
+            (name, blob[:2] + (77).to_bytes(4, "little") + blob[6:] if place == len(rows) - 1 else blob)
+            for place, (name, blob) in enumerate(rows)
+        ],
     },
     Table.NAME_KEY: {
         "cut": CUT,
@@ -264,6 +284,7 @@ ALTERED: dict[Table, dict[str, Edit]] = {
         "odd": numbers(0, lambda old: old[1:]),
         "dangling": numbers(0, lambda old: [*old[: len(old) // 2 - 1], FAR, *old[len(old) // 2 :]]),
         "no sentence": numbers(0, put(-1, 0)),
+        "a chunk twice": numbers(0, lambda old: [old[0], *old[: len(old) // 2], old[-1], *old[len(old) // 2 :]]),
     },
 }
 CASES = [(table, name) for table, edits in ALTERED.items() for name in edits]
