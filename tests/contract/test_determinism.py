@@ -17,6 +17,7 @@ import pytest
 
 from latence_retrieval import Settings, Sidecar, build_sidecar, plugins, retrieve_evidence, verify_sidecar
 from latence_retrieval.settings import WalkSettings
+from latence_retrieval.sidecar.codec import AliasFlag
 from latence_retrieval.vectors import NUMPY_SWITCH
 
 SCRIPT = """
@@ -105,6 +106,40 @@ def test_a_build_in_a_process_with_another_hash_seed_is_the_same_snapshot(sample
         )
         ids.add(verify_sidecar(target).snapshot_id)
     assert len(ids) == 1
+
+
+ALIASES = [[f"{word} works", f"{word.title()} Works", f"{word.upper()} WORKS"] for word in ("orrin", "velden", "brack")]
+"""Forms that are equal, and written differently: whether they are names depends on which alias comes first."""
+
+
+def build_with_aliases(target: Path) -> str:
+    entities = [
+        {"id": f"e{at}-{turn}", "name": f"Company {at} {turn}", "aliases": names[turn:] + names[:turn]}
+        for at, names in enumerate(ALIASES)
+        for turn in range(3)
+    ]
+    chunks = [{"id": "c", "text": "At the Orrin works, the Velden Works and the BRACK WORKS it rains."}]
+    return build_sidecar(target, chunks=chunks, entities=entities).manifest.snapshot_id
+
+
+def test_the_order_of_aliases_decides_whatever_the_hash_seed(tmp_path: Path) -> None:
+    script = (
+        "import importlib.util, sys; from pathlib import Path\n"
+        "spec = importlib.util.spec_from_file_location('here', sys.argv[1])\n"
+        "here = importlib.util.module_from_spec(spec); spec.loader.exec_module(here)\n"
+        "print(here.build_with_aliases(Path(sys.argv[2])))\n"
+    )
+    ids = {build_with_aliases(tmp_path / "here")}
+    for seed in ("1", "2", "3"):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", script, __file__, str(tmp_path / seed)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        ids.add(done.stdout.strip())
+    assert len(ids) == 1
+    with Sidecar.open(tmp_path / "here") as sidecar:
+        form = sidecar.alias_forms(["orrin works"])[0]
+    assert form is not None
+    assert [bool(candidate.flags & AliasFlag.CASED) for candidate in form.candidates] == [False, True, True]
 
 
 def test_numpy_changes_no_byte(sample: Path, questions: list[str]) -> None:

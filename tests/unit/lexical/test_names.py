@@ -61,3 +61,11 @@ def test_with_classic_keys_shared_words_are_not_rewarded():
 def test_a_query_without_letters_is_like_nothing(query):
     assert NameScorer(query).match(entity("!?")) is None
     assert NameScorer(query).match(entity("Ada")) is None
+
+
+def test_of_equally_good_aliases_the_first_is_told():
+    written = ["King Orrin", "king Orrin", "King orrin", "KING ORRIN", "King-Orrin", "KING Orrin", "King ORRIN"]
+    for first in range(len(written)):
+        aliases = written[first:] + written[:first]
+        match = NameScorer("King Orrin").match(entity("Velden", *aliases))
+        assert match.matched == aliases[0]
