@@ -8,7 +8,7 @@ that are written as a name (Mihalcea and Csomai 2007 call it keyphraseness), by 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -44,16 +44,23 @@ def discover_entities(scratch: Scratch, *, directory: Path, max_memory_bytes: in
 
     A phrase that equals a catalogue form is not added: the catalogue has it.
     """
+    openers: set[str] = set()
     with SpillSorter(directory, max_memory_bytes=max_memory_bytes) as found:
         with progress.stage("phrases") as tick:
             for number, annotated in _annotated(scratch):
                 for phrase in dict.fromkeys(phrases(annotated)):
-                    found.add(phrase.encode(), number.to_bytes(4, "big"))
+                    condition = b""
+                    if phrase.opener is not None:
+                        openers.add(phrase.opener)
+                        condition = bytes((phrase.needs_name,)) + phrase.opener.encode()
+                    found.add(phrase.text.encode(), number.to_bytes(4, "big") + condition)
                 tick()
+        written = _count_words(scratch, openers)
+        names = {word for word, (_, as_name) in written.items() if as_name and _is_mostly_name(written[word])}
         recurring = [
             phrase.decode()
             for phrase, rows in groupby(found, key=lambda row: row[0])
-            if sum(1 for _ in rows) >= MIN_PHRASE_CHUNKS
+            if len({row[1][:4] for row in rows if _holds(row[1][4:], names)}) >= MIN_PHRASE_CHUNKS
         ]
     candidates = [
         phrase for phrase in recurring if scratch.one("SELECT 1 FROM alias WHERE form = ?", (phrase,)) is None
@@ -63,10 +70,8 @@ def discover_entities(scratch: Scratch, *, directory: Path, max_memory_bytes: in
     number = scratch.count("entity")
     added = 0
     for phrase in candidates:
-        if phrase in words:
-            all_of_it, as_name = written.get(phrase, (0, 0))
-            if len(phrase) < SHORTEST_WORD or link_probability(all_of_it, as_name) < MIN_LINK_PROBABILITY:
-                continue
+        if phrase in words and not (len(phrase) >= SHORTEST_WORD and _is_mostly_name(written.get(phrase, (0, 0)))):
+            continue
         if scratch.one("SELECT 1 FROM entity WHERE id = ?", (DISCOVERED_ID_PREFIX + phrase,)) is not None:
             continue  # the catalogue has that id for something else
         entity = Entity(id=DISCOVERED_ID_PREFIX + phrase, name=phrase, discovered=True)
@@ -75,6 +80,15 @@ def discover_entities(scratch: Scratch, *, directory: Path, max_memory_bytes: in
         added += 1
     scratch.forget()
     return added
+
+
+def _holds(condition: bytes, names: Collection[str]) -> bool:
+    """Return whether what a phrase depends on is so: its sentence's first word is a name word, or is none."""
+    return not condition or bool(condition[0]) == (condition[1:].decode() in names)
+
+
+def _is_mostly_name(counts: tuple[int, int]) -> bool:
+    return link_probability(*counts) >= MIN_LINK_PROBABILITY
 
 
 def link_probability(all_of_it: int, as_name: int) -> float:
@@ -159,6 +173,8 @@ def _write_counts(scratch: Scratch, counts: Counter[str], named: Counter[str]) -
 
 def _count_words(scratch: Scratch, words: set[str]) -> dict[str, tuple[int, int]]:
     """Count how often single words occur, and how often as a name, sentence beginnings left out."""
+    if not words:
+        return {}
     counts: dict[str, list[int]] = {word: [0, 0] for word in words}
     for _, (forms, cases, sentences, _) in _annotated(scratch):
         for at, form in enumerate(forms):

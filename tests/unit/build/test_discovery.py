@@ -1,0 +1,56 @@
+"""The first word of a sentence belongs to a discovered phrase only where it is a name word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from latence_retrieval import Sidecar, build_sidecar
+
+
+def discovered(target: Path, texts: list[str]) -> set[str]:
+    """Return the phrases that a corpus of these chunks gives."""
+    chunks = [{"id": f"c{n}", "text": text} for n, text in enumerate(texts)]
+    with Sidecar.open(build_sidecar(target, chunks=chunks, discover=True).path) as sidecar:
+        return {entity.name for entity in sidecar.entities(range(sidecar.manifest.counts.entities))}
+
+
+@pytest.mark.parametrize("word", ["Today", "Winning", "Despite", "Since"])
+def test_a_common_word_that_begins_a_sentence_is_not_glued_to_the_phrase(tmp_path: Path, word: str) -> None:
+    texts = [
+        f"{word} the Grey Heron Society meets.",
+        f"It rained. {word} the Grey Heron Society did not meet.",
+        f"We met {word.lower()}.",
+    ]
+    assert discovered(tmp_path / "kb", texts) == {"grey heron society"}
+
+
+def test_a_word_that_no_sentence_holds_within_is_not_glued_either(tmp_path: Path) -> None:
+    texts = ["Tonight the Grey Heron Society meets.", "Tonight the Grey Heron Society sings."]
+    assert discovered(tmp_path / "kb", texts) == {"grey heron society"}
+
+
+def test_a_name_word_that_begins_a_sentence_stays_in_its_phrase(tmp_path: Path) -> None:
+    texts = [
+        "Battle of Velden Ridge was won.",
+        "Battle of Velden Ridge was forgotten.",
+        "They fought in the Battle of Brack.",
+        "We read of the Battle of Brack.",
+    ]
+    assert discovered(tmp_path / "kb", texts) == {"battle of velden ridge", "battle of brack"}
+
+
+def test_one_chunk_that_has_the_phrase_in_both_ways_counts_once(tmp_path: Path) -> None:
+    texts = ["Today the Grey Heron Society meets. We saw the Grey Heron Society.", "Nothing else."]
+    assert discovered(tmp_path / "kb", texts) == set()
+
+
+def test_the_phrase_recurs_at_the_beginning_and_within_a_sentence(tmp_path: Path) -> None:
+    texts = ["Today the Grey Heron Society meets.", "We saw the Grey Heron Society."]
+    assert discovered(tmp_path / "kb", texts) == {"grey heron society"}
+
+
+def test_a_function_word_that_begins_a_sentence_is_no_part_of_any_phrase(tmp_path: Path) -> None:
+    texts = ["The Grey Heron Society meets.", "In the Grey Heron Society they sing."]
+    assert discovered(tmp_path / "kb", texts) == {"grey heron society"}
