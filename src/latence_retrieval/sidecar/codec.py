@@ -238,7 +238,11 @@ def encode_incidence(
 
 
 def decode_incidence(blob: bytes) -> IncidenceBlock:
-    """Unpack what `encode_incidence` packed."""
+    """Unpack what `encode_incidence` packed.
+
+    Raises:
+        ValueError: the counts are not those of the columns.
+    """
     numbers = unpack_numbers(blob[: len(blob) & -4])  # whole words: the last few may be bytes of degrees
     degree, n, count, facts_from, facts_to = numbers[:5]
     chunks = 5 + n
@@ -248,6 +252,8 @@ def decode_incidence(blob: bytes) -> IncidenceBlock:
     ends = dots + n
     members = ends + n
     end = members + count
+    if not facts_from <= facts_to <= n or end > len(numbers):
+        raise ValueError(f"{n} hyperedges with facts from {facts_from} to {facts_to} in {len(numbers)} words")
     return _block(
         (
             degree,
