@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from latence_retrieval.arguments import floats
 from latence_retrieval.errors import (
     DimensionMismatchError,
     InvalidInputError,
@@ -258,10 +259,8 @@ def checked_embedding(values: Iterable[float], dimension: int | None, argument: 
         DimensionMismatchError: another dimension.
         InvalidInputError: not a flat sequence of numbers, or NaN or infinity in it.
     """
-    if isinstance(values, (str, bytes, bytearray, dict, set, frozenset)):
-        raise InvalidInputError(argument, f"is a {type(values).__name__}", fix="pass a flat sequence of numbers")
     try:
-        vector = [float(value) for value in values]
+        vector = floats(values)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(
             argument,

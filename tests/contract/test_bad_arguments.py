@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from latence_retrieval import Settings, build_sidecar, retrieve_evidence, verify_sidecar
+from latence_retrieval import Settings, Sidecar, build_sidecar, retrieve_evidence, verify_sidecar
 from latence_retrieval.errors import BlankQueryError, DimensionMismatchError, InvalidInputError
+from latence_retrieval.ports.entry_tier import TierOutcome
 from latence_retrieval.settings import WalkSettings
-from tests.contract.asking import QUESTION, Index, reasons, sound
+from tests.contract.asking import QUESTION, Index, Tier, reasons, sound
+
+
+class Named(Tier):
+    """A tier of any name."""
+
+    def __init__(self, name: Any) -> None:
+        super().__init__(TierOutcome())
+        self.name = name
 
 
 @pytest.mark.parametrize("query", ["", " ", "\n\t ", "\u3000\u00a0"])
@@ -95,15 +105,54 @@ def test_an_index_of_another_dimension_is_refused(small: Path, small_vectors: Pa
 
 @pytest.mark.parametrize(
     "hits",
-    ["c-ada", [3], [("c-ada",)], [("c-ada", "high")], [("c-ada", math.nan)], [("c-ada", 10**400)], [(3, 0.5)], None, 7],
-    ids=range(9),
+    [
+        "c-ada",
+        [3],
+        [("c-ada",)],
+        [("c-ada", "high")],
+        [("c-ada", math.nan)],
+        [("c-ada", 10**400)],
+        [(3, 0.5)],
+        None,
+        7,
+        {"c-ada"},
+        {"c-ada": 1.0},
+        [("c-ada", "0.5")],
+        [("c-ada", True)],
+        [""],
+        [("", 0.5)],
+        [b"c-ada"],
+        [("c-ada", 0.5, 0.1)],
+    ],
+    ids=range(17),
 )
 def test_first_stage_hits_of_another_shape_are_refused(small: Path, hits: Any) -> None:
     with pytest.raises(InvalidInputError, match="first_stage"):
         retrieve_evidence(QUESTION, sidecar=small, first_stage=hits)
 
 
-@pytest.mark.parametrize("tiers", ["alias", 1, ("gliner2",), (2,), (object(),), (None,), None])
+@pytest.mark.parametrize(
+    "tiers",
+    [
+        *(
+            "alias",
+            b"alias",
+            1,
+            ("gliner2",),
+            (2,),
+            (object(),),
+            (None,),
+            None,
+            (True,),
+            (False,),
+            {"alias"},
+            {"alias": 1},
+        ),
+        *(("alias", "alias"), ("alias", 1), ("ann", "alias", 0), (Named("x"), Named("x"))),
+        *((Named(name),) for name in (None, 7, "", "ann", "alias")),
+    ],
+    ids=range(21),
+)
 def test_tiers_that_are_none_are_refused(small: Path, tiers: Any) -> None:
     with pytest.raises(InvalidInputError, match="tiers"):
         retrieve_evidence(QUESTION, sidecar=small, tiers=tiers)
@@ -113,6 +162,49 @@ def test_tiers_that_are_none_are_refused(small: Path, tiers: Any) -> None:
 def test_a_counter_that_gives_no_count_is_refused(small: Path, counted: Any) -> None:
     with pytest.raises(InvalidInputError, match="count_tokens"):
         retrieve_evidence(QUESTION, sidecar=small, count_tokens=lambda text: counted)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"entity_index": value} for value in (object(), 7, Index([], dimension="16"), Index([], dimension=True))),  # type: ignore[arg-type]
+        *({"relation_signal": value} for value in (object(), 7, Named("no scores"))),
+        *({"count_tokens": value} for value in (None, 7, "count")),
+        *({"settings": value} for value in (None, {}, WalkSettings())),
+        *({"sidecar": value} for value in (None, 7, "", b"kb", ["kb"])),
+    ],
+    ids=range(18),
+)
+def test_a_part_that_lacks_what_is_asked_of_it_is_refused_by_name(small: Path, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match=next(iter(wrong))):
+        retrieve_evidence(QUESTION, **{"sidecar": small, **wrong})
+
+
+@pytest.mark.parametrize("path", [None, 7, "", b"kb", ["kb"]])
+def test_what_is_no_path_is_opened_and_verified_by_nobody(path: Any) -> None:
+    for use in (Sidecar.open, verify_sidecar):
+        with pytest.raises(InvalidInputError, match="path"):
+            use(path)
+
+
+@pytest.mark.parametrize("embedding", [["1"] * 16, [True] * 16, {1.0: 2.0}, [1j] * 16, [None] * 16, [10**400] * 16])
+def test_an_embedding_of_what_is_no_number_is_refused(small_vectors: Path, embedding: Any) -> None:
+    with pytest.raises(InvalidInputError, match="embedding"):
+        retrieve_evidence(QUESTION, sidecar=small_vectors, embedding=embedding)
+
+
+def test_a_snapshot_opened_by_a_relative_path_is_read_wherever_the_process_goes(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small.parent)
+    with Sidecar.open(small.name) as sidecar:
+        monkeypatch.chdir(tmp_path)
+        expected = retrieve_evidence(QUESTION, sidecar=small)
+        assert retrieve_evidence(QUESTION, sidecar=sidecar) == expected
+        child = os.fork()
+        if child == 0:  # it opens the files anew
+            os._exit(retrieve_evidence(QUESTION, sidecar=sidecar) != expected)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 # Nothing asked for, nothing found

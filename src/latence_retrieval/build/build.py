@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from latence_retrieval.arguments import check_flag, check_name, checked_count, checked_path
 from latence_retrieval.build.graph import Graph
 from latence_retrieval.build.inputs import RecordSource
 from latence_retrieval.build.link import discover_entities, match_mentions
@@ -95,12 +96,23 @@ def build_sidecar(
         InvalidInputError: an argument that cannot be used.
         BuildError: the target cannot be published.
     """
-    if analyser not in ANALYSERS:
+    path = checked_path("target", target)
+    for name, flag in (("titles_as_entities", titles_as_entities), ("link", link), ("discover", discover)):
+        check_flag(name, flag)
+    check_flag("replace", replace)
+    check_name("tenant", tenant)
+    check_name("embedding_model", embedding_model)
+    if progress is not None and not callable(progress):
+        raise InvalidInputError("progress", f"is {progress!r}", fix="give a function, or None")
+    if title_vectors is not None and not titles_as_entities:
+        raise InvalidInputError(
+            "title_vectors", "have no titles to go with", fix="set titles_as_entities, or leave them out"
+        )
+    if not isinstance(analyser, str) or analyser not in ANALYSERS:
         raise InvalidInputError("analyser", f"{analyser!r} is unknown", fix=f"choose one of {', '.join(ANALYSERS)}")
-    if max_memory_mb < 16:
+    if checked_count("max_memory_mb", max_memory_mb) < 16:
         raise InvalidInputError("max_memory_mb", f"is {max_memory_mb}", fix="give at least 16")
     chosen = backend_named(backend)
-    path = Path(target)
     with staged_directory(path, replace=replace) as staged, ExitStack() as stack:
         scratch_directory = staged / "scratch"
         scratch_directory.mkdir()
@@ -153,7 +165,10 @@ class _Job:
     ) -> Sinks:
         """Take all input in, link it, and lay the graph out."""
         scratch = self._scratch
-        entity_rows, title_rows, chunk_rows, relation_rows = (vector_rows(source) for source in sources)
+        entity_rows, title_rows, chunk_rows, relation_rows = (
+            vector_rows(source, f"{name}_vectors")
+            for name, source in zip(("entity", "title", "chunk", "relation"), sources, strict=True)
+        )
         sinks = Sinks(self._staged, self._stack, entity=entity_rows, chunk=chunk_rows, relation=relation_rows)
         self._postings = self._stack.enter_context(
             PostingsWriter(analyser=analyser, directory=self._directory, buffer_bytes=self._memory_bytes // 8)

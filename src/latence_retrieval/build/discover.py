@@ -20,6 +20,7 @@ from latence_retrieval.text.match import FUNCTION_WORDS, Case
 __all__ = ["LONGEST_PHRASE_TOKENS", "MIN_PHRASE_CHUNKS", "SHORTEST_WORD", "Phrase", "phrases"]
 
 LONGEST_PHRASE_TOKENS = 8
+LONGEST_PHRASE_CHARACTERS = 256  # bound: an id may have 4,096, and nobody's name is a line of hexadecimal
 MIN_PHRASE_CHUNKS = 2
 SHORTEST_WORD = 3  # characters of a phrase of one word
 
@@ -84,4 +85,5 @@ def _trimmed(words: list[str]) -> list[str]:
         start += 1
     while stop > start and words[stop - 1] in FUNCTION_WORDS:
         stop -= 1
-    return words[start:stop] if stop - start <= LONGEST_PHRASE_TOKENS else []
+    found = words[start:stop] if stop - start <= LONGEST_PHRASE_TOKENS else []
+    return found if sum(map(len, found)) <= LONGEST_PHRASE_CHARACTERS else []

@@ -12,6 +12,7 @@ from typing import IO, Any, Generic, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from latence_retrieval.arguments import floats
 from latence_retrieval.errors import InvalidInputError, RecordError
 
 __all__ = ["Numbered", "RecordSource", "read_records"]
@@ -61,8 +62,9 @@ def read_records(source: RecordSource, model: type[Model], *, argument: str) -> 
 def _read_file(path: Path, model: type[Model], argument: str) -> Iterator[Numbered[Model]]:
     try:
         stream = cast("IO[bytes]", gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb"))  # noqa: SIM115
-    except OSError as error:
-        raise InvalidInputError(argument, f"cannot read {path}: {error.strerror}", fix="check the path") from error
+    except (OSError, ValueError) as error:
+        problem = f"cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}"
+        raise InvalidInputError(argument, problem, fix="check the path") from error
     line = 0
     with stream:
         try:
@@ -86,7 +88,7 @@ def _read_file(path: Path, model: type[Model], argument: str) -> Iterator[Number
 def _parsed(path: Path, line: int, raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(path, line, f"is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise RecordError(path, line, "is not a JSON object")
@@ -97,7 +99,7 @@ def _validated(path: str, line: int, value: dict[str, Any], model: type[Model]) 
     vector = value.pop("vector", None)
     if vector is not None:
         try:
-            vector = tuple(float(part) for part in vector)
+            vector = tuple(floats(vector))
         except (TypeError, ValueError, OverflowError) as error:
             raise RecordError(path, line, f"field vector: not a list of numbers ({error})") from error
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from array import array
@@ -9,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import PydanticSerializationError
+
+from latence_retrieval.arguments import writable
 from latence_retrieval.build.annotate import annotate, pack_annotated, sentence_numbers
 from latence_retrieval.build.catalogue import forms_of
 from latence_retrieval.build.inputs import Numbered, RecordSource, read_records
@@ -30,6 +34,8 @@ MENTIONS = "mentions"
 
 TITLE_ID_PREFIX = "title:"
 """Ids of the entities that `titles_as_entities` makes."""
+
+_LONGEST_TITLE = 4000  # characters that stand in an id; an id may have 4,096
 
 
 def add_entity(scratch: Scratch, number: int, entity: Entity, *, is_title: bool = False) -> None:
@@ -57,6 +63,8 @@ def load_entities(scratch: Scratch, source: RecordSource | None, vectors: Vector
                 add_entity(scratch, number, item.record)
             except sqlite3.IntegrityError:
                 raise _at(source, "entities", item.line, f"entity id {item.record.id!r} occurs twice") from None
+            except PydanticSerializationError as error:
+                raise _at(source, "entities", item.line, f"holds a lone surrogate ({error})") from error
             _add_vector(vectors, item, source, "entities")
             tick()
 
@@ -103,16 +111,18 @@ def load_chunks(
             sentences = sentence_numbers(chunk.text, text)
             add_terms(term_sentences, number, title, text, sentences)
             forms, marks = pack_annotated(annotate(chunk.text, text, sentences)) if annotated else (None, None)
-            body = chunk.model_dump_json(exclude_defaults=True)
             try:
+                body = chunk.model_dump_json(exclude_defaults=True)
                 scratch.insert("chunk", (number, chunk.id, body, forms, marks))
+            except PydanticSerializationError as error:
+                raise _at(source, "chunks", item.line, f"holds a lone surrogate ({error})") from error
             except sqlite3.IntegrityError:
                 raise _at(source, "chunks", item.line, f"chunk id {chunk.id!r} occurs twice") from None
             about = [_entity(scratch, reference, source, "chunks", item.line) for reference in chunk.about]
             for reference in chunk.mentions:
                 _entity(scratch, reference, source, "chunks", item.line)
             if titles_as_entities and chunk.title and not about:
-                identifier = TITLE_ID_PREFIX + chunk.title
+                identifier = _title_id(chunk.title)
                 known = scratch.number("entity", identifier)
                 if known is None:
                     add_entity(scratch, next_entity, Entity(id=identifier, name=chunk.title), is_title=True)
@@ -130,6 +140,13 @@ def load_chunks(
     if title_vectors is not None and next(title_vectors, None) is not None:
         count = scratch.count("chunk")
         raise BuildError(f"title_vectors: more than {count} rows, but no more chunks; give one row a chunk, in order")
+
+
+def _title_id(title: str) -> str:
+    """Return the id of a title's entity; of a very long title, a prefix and a digest."""
+    if len(title) <= _LONGEST_TITLE:
+        return TITLE_ID_PREFIX + title
+    return f"{TITLE_ID_PREFIX}{title[:_LONGEST_TITLE]}#{hashlib.sha256(title.encode()).hexdigest()}"
 
 
 def _title_row(rows: Iterator[Sequence[float]], number: int) -> Sequence[float]:
@@ -198,8 +215,14 @@ def load_facts(scratch: Scratch, source: RecordSource | None, relation_vectors: 
                 if fact.id is None and roles.count(None) == len(roles)  # the most frequent, thrice as quick
                 else json.dumps([fact.id, chunk, relation, confidence, members, roles])
             )
+            if "\\ud" in body and not _is_writable(fact.id, *roles):
+                raise _at(source, "facts", item.line, "holds a lone surrogate")
             scratch.later("fact", (place, chunk, relation, confidence, array("I", members).tobytes(), body))
             tick()
+
+
+def _is_writable(*texts: str | None) -> bool:
+    return all(text is None or writable(text) == text for text in texts)
 
 
 def _entity(scratch: Scratch, identifier: str, source: RecordSource, argument: str, line: int) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,11 +20,19 @@ VectorSource = str | Path | Iterable[Sequence[float]]
 """A `.npy` file, a member of an `.npz` file (`vectors.npz:chunks`), or rows; one row a record, in order."""
 
 
-def vector_rows(source: VectorSource | None) -> Iterator[Sequence[float]] | None:
-    """Return the rows of a source, streamed, or None where there is none."""
+def vector_rows(source: VectorSource | None, argument: str) -> Iterator[Sequence[float]] | None:
+    """Return the rows of a source, streamed, or None where there is none.
+
+    Raises:
+        InvalidInputError: no source of rows, or a file that cannot be read.
+    """
     if source is None:
         return None
-    return iter(read_npy_rows(source)) if isinstance(source, (str, Path)) else iter(source)
+    if isinstance(source, (str, Path)):
+        return iter(read_npy_rows(source))
+    if isinstance(source, (bytes, Mapping, AbstractSet)) or not isinstance(source, Iterable):
+        raise InvalidInputError(argument, f"is {source!r}", fix="give a .npy file, or rows of numbers")
+    return iter(source)
 
 
 class VectorSink:
@@ -74,7 +83,7 @@ class VectorSink:
             return
         try:
             self._write(row)
-        except TypeError as error:
+        except (TypeError, OverflowError) as error:
             raise InvalidInputError(
                 self._argument,
                 f"row {self.count} is no row of numbers ({error})",
@@ -152,7 +161,9 @@ class VectorSink:
         packed, norm = _unit(row)
         if not math.isfinite(norm):
             raise InvalidInputError(
-                self._argument, f"row {self.count} has NaN or infinity", fix="repair or leave out the vector"
+                self._argument,
+                f"row {self.count} has NaN or infinity, or is too long to be scaled",
+                fix="repair or leave out the vector",
             )
         self._file.write(packed)
         self._absent.append(norm == 0.0)
@@ -162,6 +173,8 @@ class VectorSink:
 
 def _unit(row: Sequence[float]) -> tuple[bytes, float]:
     """Return the row at unit length as bytes, and its norm."""
+    if isinstance(row, (str, bytes, bytearray, Mapping, AbstractSet)):
+        raise TypeError(f"it is a {type(row).__name__}")
     norm = math.sqrt(sum(value * value for value in row))
     packed = array("f", row if norm == 0.0 or not math.isfinite(norm) else [value / norm for value in row])
     if sys.byteorder == "big":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from latence_retrieval.arguments import checked_count, writable
+from latence_retrieval.arguments import checked_count, floats, writable
 from latence_retrieval.errors import DimensionMismatchError, InvalidInputError
 from latence_retrieval.ports.entity_index import EntityIndex
 from latence_retrieval.ports.entry_tier import EntryTier
@@ -18,6 +19,7 @@ __all__ = [
     "FirstStageHit",
     "Question",
     "Tier",
+    "check_parts",
     "check_snapshot",
     "checked_counts",
     "checked_first_stage",
@@ -67,7 +69,7 @@ def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float 
     Raises:
         InvalidInputError: an item of another shape, or a score that is no finite number.
     """
-    if isinstance(hits, (str, bytes, Mapping)) or not isinstance(hits, Iterable):
+    if isinstance(hits, (str, bytes, Mapping, AbstractSet)) or not isinstance(hits, Iterable):
         raise InvalidInputError(
             "first_stage",
             f"is {hits!r}",
@@ -84,6 +86,8 @@ def checked_first_stage(hits: Sequence[FirstStageHit]) -> list[tuple[str, float 
             raise InvalidInputError(
                 "first_stage", f"hit {rank} has score {score}", fix="give finite scores, or ids alone"
             )
+        if not identifier:
+            raise InvalidInputError("first_stage", f"hit {rank} has an empty id", fix="give the ids of chunks")
         found.setdefault(identifier if identifier.isascii() else writable(identifier), score)
     return list(found.items())
 
@@ -92,14 +96,15 @@ def checked_tiers(tiers: Sequence[Tier]) -> list[str | EntryTier]:
     """Return the tiers with the built-in ones by name.
 
     Raises:
-        InvalidInputError: a name or number that is no built-in tier.
+        InvalidInputError: a name or number that is no built-in tier, a tier that is given twice, or one without a
+            name of its own.
     """
-    if isinstance(tiers, (str, int)) or not isinstance(tiers, Iterable):
+    if isinstance(tiers, (str, bytes, int, Mapping, AbstractSet)) or not isinstance(tiers, Iterable):
         raise InvalidInputError("tiers", f"is {tiers!r}", fix="give a sequence of tiers, such as ('ann', 'alias')")
     chosen: list[str | EntryTier] = []
     for tier in tiers:
         if isinstance(tier, (str, int)):
-            if tier not in _BUILT_IN:
+            if isinstance(tier, bool) or tier not in _BUILT_IN:
                 raise InvalidInputError(
                     "tiers",
                     f"{tier!r} is no built-in tier",
@@ -108,18 +113,54 @@ def checked_tiers(tiers: Sequence[Tier]) -> list[str | EntryTier]:
                 )
             chosen.append(_BUILT_IN[tier])
         elif isinstance(tier, EntryTier):
+            if not isinstance(tier.name, str) or tier.name in ("", *_BUILT_IN):
+                raise InvalidInputError(
+                    "tiers", f"a tier is named {tier.name!r}", fix="name it by a text that no built-in tier has"
+                )
             chosen.append(tier)
         else:
             raise InvalidInputError("tiers", f"{tier!r} does not implement EntryTier", fix="give it `name` and `enter`")
+    names = [tier if isinstance(tier, str) else tier.name for tier in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInputError("tiers", f"{name!r} is given {names.count(name)} times", fix="give each tier once")
     return chosen
 
 
+def check_parts(entity_index: object, relation_signal: object, count_tokens: object) -> None:
+    """Refuse parts of the caller's that lack what will be asked of them.
+
+    Raises:
+        InvalidInputError: naming the argument and what it lacks.
+    """
+    if not callable(count_tokens):
+        raise InvalidInputError("count_tokens", f"is {count_tokens!r}", fix="give a function from text to its tokens")
+    if entity_index is not None and not (
+        type(getattr(entity_index, "dimension", None)) is int and callable(getattr(entity_index, "nearest", None))
+    ):
+        raise InvalidInputError(
+            "entity_index", f"{entity_index!r} is no EntityIndex", fix="give it `dimension`, an integer, and `nearest`"
+        )
+    if relation_signal is not None and not (
+        isinstance(getattr(relation_signal, "name", None), str)
+        and callable(getattr(relation_signal, "relation_scores", None))
+    ):
+        raise InvalidInputError(
+            "relation_signal",
+            f"{relation_signal!r} is no RelationSignal",
+            fix="give it `name`, a text, and `relation_scores`",
+        )
+
+
 def check_snapshot(sidecar: Sidecar, *, tenant: str | None, embedding_model: str | None) -> None:
-    """Refuse an opened snapshot of another tenant or embedding model.
+    """Refuse an opened snapshot of another tenant or embedding model, and one that was closed.
 
     Raises:
         SidecarMismatchError: naming both values.
+        InvalidInputError: it is closed.
     """
+    if sidecar.is_closed:
+        raise InvalidInputError("sidecar", f"{sidecar.path} is closed", fix="open it again, or pass its path")
     check_identity(sidecar.path, sidecar.manifest, tenant=tenant, embedding_model=embedding_model)
 
 
@@ -149,7 +190,7 @@ def unit_embedding(
 def _pair(hit: object, rank: int) -> tuple[str, float]:
     if isinstance(hit, (tuple, list)) and len(hit) == 2 and isinstance(hit[0], str):
         try:
-            return hit[0], float(hit[1])
+            return hit[0], floats([hit[1]])[0]
         except (TypeError, ValueError, OverflowError):
             pass
     raise InvalidInputError(

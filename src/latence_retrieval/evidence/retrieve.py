@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from latence_retrieval.arguments import checked_query
+from latence_retrieval.arguments import checked_path, checked_query
 from latence_retrieval.chains.search import best_chains, find_paths
+from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.evidence.entering import Entered, enter
 from latence_retrieval.evidence.inputs import (
     FirstStageHit,
     Tier,
+    check_parts,
     check_snapshot,
     checked_counts,
     checked_first_stage,
@@ -89,15 +91,18 @@ def retrieve_evidence(
         SidecarError: the snapshot is missing, damaged, newer, or another one than asked for.
         TierError, MissingExtraError: `strict`, and a tier failed or is not installed.
     """
+    if not isinstance(settings, Settings):
+        raise InvalidInputError("settings", f"is {settings!r}", fix="give a Settings object")
     question = read_query(checked_query(query), max_chars=settings.entry.max_query_chars)
     checked_counts(k=k, budget_tokens=budget_tokens)
+    check_parts(entity_index, relation_signal, count_tokens)
     hits = checked_first_stage(first_stage)
     chosen_tiers = checked_tiers(tiers)
     if isinstance(sidecar, Sidecar):
         check_snapshot(sidecar, tenant=tenant, embedding_model=embedding_model)
         opened: AbstractContextManager[Sidecar] = nullcontext(sidecar)
     else:
-        opened = Sidecar.open(sidecar, tenant=tenant, embedding_model=embedding_model)
+        opened = Sidecar.open(checked_path("sidecar", sidecar), tenant=tenant, embedding_model=embedding_model)
     with opened as snapshot:
         manifest = snapshot.manifest
         unit = unit_embedding(embedding, snapshot, entity_index)

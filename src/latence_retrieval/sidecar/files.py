@@ -8,7 +8,7 @@ from pathlib import Path
 
 from latence_retrieval.errors import SidecarCorruptError, SidecarError, SidecarNotFoundError
 
-__all__ = ["REBUILD", "checked_stat", "corrupt", "read_at", "unreadable", "was_replaced"]
+__all__ = ["REBUILD", "absolute", "checked_stat", "corrupt", "read_at", "unreadable", "was_replaced"]
 
 REBUILD = "publish the sidecar again, or copy it again from where it was built"
 """The remedy for every file that is not what the manifest says."""
@@ -57,6 +57,14 @@ def read_at(path: Path, offsets: Sequence[int], *, size_bytes: int) -> list[byte
             os.close(descriptor)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def absolute(path: Path) -> Path:
+    """Return a path that still leads there after the working directory changed."""
+    try:
+        return path.absolute()
+    except OSError:  # the working directory is gone
+        return path
 
 
 def corrupt(path: Path, problem: str) -> SidecarCorruptError:

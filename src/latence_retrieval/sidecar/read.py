@@ -9,6 +9,7 @@ from typing import Self
 
 from pydantic_core import from_json
 
+from latence_retrieval.arguments import checked_path
 from latence_retrieval.errors import SidecarCorruptError, SidecarNotFoundError
 from latence_retrieval.ports.key_value import KeyValueReader, Table
 from latence_retrieval.records import Chunk, Entity
@@ -26,6 +27,7 @@ from latence_retrieval.sidecar.codec import (
     named_key,
     unpack_numbers,
 )
+from latence_retrieval.sidecar.files import absolute
 from latence_retrieval.sidecar.manifest import MANIFEST_NAME, Manifest, check_identity, read_manifest
 from latence_retrieval.sidecar.rows import UNDECODABLE, StatedFact, decode_fact, decode_relation
 from latence_retrieval.vectors import VectorFile
@@ -66,8 +68,9 @@ class Sidecar:
             SidecarVersionError: a newer (or retired) format.
             SidecarMismatchError: another tenant or model.
             MissingExtraError: the snapshot's backend is an extra that is not installed.
+            InvalidInputError: `path` is no path.
         """
-        directory = Path(path)
+        directory = absolute(checked_path("path", path))
         for attempt in range(_OPEN_ATTEMPTS):
             before = _identity(directory)
             try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from latence_retrieval.arguments import checked_path
 from latence_retrieval.errors import SidecarCorruptError
 from latence_retrieval.ports.key_value import Table
 from latence_retrieval.sidecar.damage import check_digests
+from latence_retrieval.sidecar.files import absolute
 from latence_retrieval.sidecar.manifest import Counts, read_manifest
 from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.sidecar.rows import UNDECODABLE
@@ -34,7 +36,7 @@ def verify_sidecar(path: str | Path) -> VerifyReport:
     Raises:
         SidecarError: the first thing that is wrong, by file and row.
     """
-    directory = Path(path)
+    directory = absolute(checked_path("path", path))
     check_digests(directory, read_manifest(directory))
     with Sidecar.open(directory) as sidecar:
         rows = {table.name.lower(): check_table(sidecar, table) for table in Table if table is not Table.META}
