@@ -7,7 +7,15 @@ from typing import Self
 
 from latence_retrieval.blocking_calls import run_blocking
 from latence_retrieval.errors import InvalidInputError
-from latence_retrieval.hybrid import Call, both, check_dimensions, checked_call, embed_query, fuse_channels
+from latence_retrieval.hybrid import (
+    Call,
+    both,
+    check_dimensions,
+    checked_call,
+    checked_records,
+    embed_query,
+    fuse_channels,
+)
 from latence_retrieval.ports.embedding import EmbeddingProvider
 from latence_retrieval.ports.stores import ChunkFilter, ChunkReader, Ranked, TenantId
 from latence_retrieval.retrieval_results import ChunkRetrievalResult, RetrievalMode, ScoredChunk
@@ -128,7 +136,10 @@ class ChunkRetriever:
         self, call: Call, semantic: list[Ranked] | None, lexical: list[Ranked] | None
     ) -> ChunkRetrievalResult:
         fused = fuse_channels(semantic, lexical, call.k)
-        answered = await self._chunks.chunks(call.tenant, [place.id for place in fused]) if fused else []
+        ids = [place.id for place in fused]
+        answered = (
+            checked_records(await self._chunks.chunks(call.tenant, ids), ids, port="chunks.chunks()") if ids else ()
+        )
         held = {chunk.id: chunk for chunk in answered if chunk is not None}
         return ChunkRetrievalResult(
             query=call.query,

@@ -14,6 +14,7 @@ from latence_retrieval.hybrid import (
     both,
     check_dimensions,
     checked_call,
+    checked_records,
     embed_query,
     fuse_channels,
 )
@@ -186,6 +187,9 @@ class Retriever:
         candidates = await self._entities.name_candidates(
             call.tenant, keys, limit=max(call.depth, settings.max_candidates), entity_types=types
         )
+        if not isinstance(candidates, (list, tuple)):
+            told = f"returned {type(candidates).__name__}"
+            raise InvalidInputError("entities.name_candidates()", told, fix="repair the store: a list of entities")
         scorer = NameScorer(call.text, aliases=settings.aliases, kinds=settings.keys)
         found = [
             (entity, match)
@@ -204,7 +208,9 @@ class Retriever:
         fused = fuse_channels(semantic, lexical, call.k)
         missing = [place.id for place in fused if place.id not in held]
         if missing:
-            answered = await self._entities.entities(call.tenant, missing)
+            answered = checked_records(
+                await self._entities.entities(call.tenant, missing), missing, port="entities.entities()"
+            )
             held.update({entity.id: entity for entity in answered if entity is not None})
         return RetrievalResult(
             query=call.query,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+import sys
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from latence_retrieval.arguments import check_tenant, checked_count, checked_query, writable
@@ -22,6 +23,7 @@ __all__ = [
     "both",
     "check_dimensions",
     "checked_call",
+    "checked_records",
     "embed_query",
     "fuse_channels",
 ]
@@ -33,6 +35,7 @@ FUSION_DEPTH = 20
 
 First = TypeVar("First")
 Second = TypeVar("Second")
+Answered = TypeVar("Answered")
 
 
 MAX_QUERY_CHARACTERS = 10_000
@@ -155,11 +158,24 @@ async def embed_query(provider: EmbeddingProvider, call: Call, *, dimension: int
     if call.embedding is not None:
         return call.embedding
     vectors = await provider.embed([call.text])
-    if len(vectors) != 1:
-        raise InvalidInputError(
-            "embeddings", f"returned {len(vectors)} vectors for one text", fix="repair the provider's embed()"
-        )
+    if not hasattr(vectors, "__len__") or isinstance(vectors, (str, Mapping)) or len(vectors) != 1:
+        count = f"{len(vectors)} vectors" if hasattr(vectors, "__len__") else type(vectors).__name__
+        raise InvalidInputError("embeddings", f"returned {count} for one text", fix="repair the provider's embed()")
     return checked_embedding(vectors[0], dimension, "embeddings.embed(query)")
+
+
+def checked_records(answer: Sequence[Answered], asked: Sequence[str], *, port: str) -> Sequence[Answered]:
+    """Return what a store answered: one record or None for each id.
+
+    Raises:
+        InvalidInputError: it answered anything else.
+    """
+    if not isinstance(answer, (list, tuple)) or len(answer) != len(asked):
+        told = f"{len(answer)} records" if isinstance(answer, (list, tuple)) else type(answer).__name__
+        raise InvalidInputError(
+            port, f"returned {told} for {len(asked)} ids", fix="repair the store: one or None an id"
+        )
+    return answer
 
 
 async def both(first: Coroutine[Any, Any, First], second: Coroutine[Any, Any, Second]) -> tuple[First, Second]:
@@ -173,12 +189,30 @@ async def both(first: Coroutine[Any, Any, First], second: Coroutine[Any, Any, Se
 
 
 def fuse_channels(semantic: Sequence[Ranked] | None, lexical: Sequence[Ranked] | None, k: int) -> list[Fused]:
-    """Fuse the rankings of the channels that ran and return the best `k`."""
+    """Fuse the rankings of the channels that ran and return the best `k`.
+
+    Raises:
+        InvalidInputError: a store's ranking is none.
+    """
+    for ranking, highest, channel in ((semantic, 1.0, "semantic"), (lexical, sys.float_info.max, "lexical")):
+        _check_ranking(ranking, highest=highest, channel=channel)
     rankings = [ranking for ranking in (semantic, lexical) if ranking is not None]
     by_vector = _first_scores(semantic)
     by_words = _first_scores(lexical)
     fused = reciprocal_rank_fusion([[place.id for place in ranking] for ranking in rankings])
     return [Fused(found, score, by_vector.get(found), by_words.get(found)) for found, score in fused[:k]]
+
+
+def _check_ranking(ranking: Sequence[Ranked] | None, *, highest: float, channel: str) -> None:
+    if ranking is not None and not isinstance(ranking, (list, tuple)):
+        raise InvalidInputError(
+            f"{channel} store", f"returned {type(ranking).__name__}", fix="repair it: a list of Ranked"
+        )
+    for place in ranking or ():
+        if not isinstance(place, Ranked) or not isinstance(place.id, str) or not 0.0 <= place.score <= highest:
+            raise InvalidInputError(
+                f"{channel} store", f"ranked {place!r}", fix=f"repair it: Ranked, with a score from 0 to {highest}"
+            )
 
 
 def _first_scores(ranking: Sequence[Ranked] | None) -> dict[str, float]:

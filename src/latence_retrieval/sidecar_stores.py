@@ -45,7 +45,7 @@ class SidecarEntityStore:
 
     async def entities(self, tenant: TenantId, ids: Sequence[str]) -> list[Entity | None]:
         """Return one entity or None per id."""
-        sidecar = self._sidecars.get(canonical_id(tenant))
+        sidecar = _of(self._sidecars, tenant)
         if sidecar is None:
             return [None] * len(ids)
         return _records(sidecar.entity_numbers(ids), sidecar.entities)
@@ -54,7 +54,7 @@ class SidecarEntityStore:
         self, tenant: TenantId, keys: Sequence[str], *, limit: int, entity_types: Collection[str] | None = None
     ) -> list[Entity]:
         """Return the entities that share the most telling keys."""
-        sidecar = self._sidecars.get(canonical_id(tenant))
+        sidecar = _of(self._sidecars, tenant)
         if sidecar is None or (entity_types is not None and not entity_types):
             return []
         rows = sidecar.reader.get_many(Table.NAME_KEY, [named_key(key) for key in keys])
@@ -115,7 +115,7 @@ class SidecarVectorStore:
         entity_types: Collection[str] | None = None,
     ) -> list[Ranked]:
         """Return the `k` nearest entities."""
-        sidecar = self._sidecars.get(canonical_id(tenant))
+        sidecar = _of(self._sidecars, tenant)
         if sidecar is None or sidecar.entity_vectors is None:
             return []
 
@@ -154,7 +154,7 @@ class SidecarChunkStore:
 
     async def chunks(self, tenant: TenantId, ids: Sequence[str]) -> list[Chunk | None]:
         """Return one chunk or None per id."""
-        sidecar = self._sidecars.get(canonical_id(tenant))
+        sidecar = _of(self._sidecars, tenant)
         if sidecar is None:
             return [None] * len(ids)
         return _records(sidecar.chunk_numbers(ids), sidecar.chunks)
@@ -163,7 +163,7 @@ class SidecarChunkStore:
         self, tenant: TenantId, embedding: Sequence[float], k: int, *, where: ChunkFilter | None = None
     ) -> list[Ranked]:
         """Return the `k` nearest chunks that have a vector."""
-        sidecar = self._sidecars.get(canonical_id(tenant))
+        sidecar = _of(self._sidecars, tenant)
         if sidecar is None or sidecar.chunk_vectors is None:
             return []
 
@@ -176,7 +176,7 @@ class SidecarChunkStore:
         self, tenant: TenantId, query: str, k: int, *, where: ChunkFilter | None = None
     ) -> list[Ranked]:
         """Return the `k` best chunks by BM25."""
-        sidecar = self._sidecars.get(canonical_id(tenant))
+        sidecar = _of(self._sidecars, tenant)
         if sidecar is None:
             return []
         bm25, analyser = self._words[canonical_id(tenant)]
@@ -209,9 +209,25 @@ class _Allowed:
         return known
 
 
+def _of(sidecars: Mapping[str, Sidecar], tenant: TenantId) -> Sidecar | None:
+    """Return a tenant's snapshot, None where it has none.
+
+    Raises:
+        InvalidInputError: the snapshot was closed.
+    """
+    sidecar = sidecars.get(canonical_id(tenant))
+    if sidecar is not None and sidecar.is_closed:
+        raise InvalidInputError(
+            "sidecars", f"{sidecar.path} is closed", fix="keep it open as long as the store is used"
+        )
+    return sidecar
+
+
 def _checked(sidecars: Mapping[TenantId, Sidecar]) -> dict[str, Sidecar]:
     """Return the snapshots by canonical tenant; one that was published for nobody in particular serves any."""
     checked: dict[str, Sidecar] = {}
+    if not isinstance(sidecars, Mapping) or not all(isinstance(one, Sidecar) for one in sidecars.values()):
+        raise InvalidInputError("sidecars", f"is {sidecars!r}", fix="map each tenant to its open Sidecar")
     for tenant, sidecar in sidecars.items():
         published_for = sidecar.manifest.tenant
         if published_for not in (None, canonical_id(tenant)):

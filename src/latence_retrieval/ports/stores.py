@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.records import Chunk, Entity, Scalar
 
 __all__ = [
@@ -61,6 +62,24 @@ class ChunkFilter:
     document_ids: Collection[str] | None = None
     sources: Collection[str] | None = None
     metadata: Mapping[str, Collection[Scalar]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse a text where a collection belongs: it would allow its substrings.
+
+        Raises:
+            InvalidInputError: naming the field.
+        """
+        fields: dict[str, object] = {"document_ids": self.document_ids, "sources": self.sources}
+        if not isinstance(self.metadata, Mapping):
+            raise InvalidInputError("metadata", f"is {self.metadata!r}", fix="map each field to its allowed values")
+        fields |= {f"metadata[{name!r}]": values for name, values in self.metadata.items()}
+        for name, values in fields.items():
+            optional = name in ("document_ids", "sources")
+            if (values is None and optional) or (
+                isinstance(values, Collection) and not isinstance(values, (str, bytes))
+            ):
+                continue
+            raise InvalidInputError(name, f"is {values!r}", fix="give a collection of the values that are allowed")
 
     def allows(self, chunk: Chunk) -> bool:
         """Whether a chunk meets every condition."""

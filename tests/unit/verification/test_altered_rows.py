@@ -267,7 +267,7 @@ ALTERED: dict[Table, dict[str, Edit]] = {
         "a block twice": lambda rows: [
             (name, blocks(rows)[0][1] if (name, blob) == blocks(rows)[1] else blob) for name, blob in rows
         ],
-        "an inline list of another length": lambda rows: [
+        "a list of another length": lambda rows: [
             (name, blob[:2] + (77).to_bytes(4, "little") + blob[6:] if place == len(rows) - 1 else blob)
             for place, (name, blob) in enumerate(rows)
         ],
@@ -317,6 +317,23 @@ def test_a_row_that_is_wrong_is_named_with_its_table(sound: Path, table: Table, 
         with pytest.raises(SidecarCorruptError, match=rf"table {table.name}\b") as caught:
             check_table(sidecar, table)
     assert str(sound) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing", "have no head"),
+        ("first block missing", "is block 1, expected 0"),
+        ("last block missing", "names other blocks than there are"),
+        ("a block twice", "names chunk 0 after 1023"),
+        ("a list of another length", "counts 77 chunks, its postings 1100"),
+    ],
+)
+def test_what_is_wrong_with_a_posting_list_is_told(sound: Path, name: str, message: str) -> None:
+    with Sidecar.open(sound) as sidecar:
+        sidecar.reader = Altered(sidecar.reader, Table.TERM, ALTERED[Table.TERM][name])  # type: ignore[assignment]
+        with pytest.raises(SidecarCorruptError, match=message):
+            check_table(sidecar, Table.TERM)
 
 
 OTHER_ID = record(0, lambda old: {**old, "id": "other"})
