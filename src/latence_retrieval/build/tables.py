@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.ports.key_value import Key, KeyValueWriter, Table
 from latence_retrieval.records import Entity
 from latence_retrieval.sidecar.codec import AliasForm, Candidate, encode_alias, named_key, pack_numbers
+from latence_retrieval.sidecar.keys import ROWS_AT_ONCE
 
 __all__ = ["Gathered", "put_table"]
-
-_ROWS_AT_ONCE = 64  # rows that enter the digest together
 
 
 class Gathered:
@@ -65,13 +64,13 @@ class Gathered:
         yield (
             Table.ALIAS_HEAD,
             self._sorted(
-                (named_key(token), pack_numbers([longest]))
+                (named_key(token), longest.to_bytes(4, "little"))
                 for token, longest in scratch.rows("SELECT token, longest FROM head")
             ),
         )
-        yield Table.ENTITY, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM entity ORDER BY n"))
+        yield Table.ENTITY, scratch.rows("SELECT n, CAST(json AS BLOB) FROM entity ORDER BY n")
         yield Table.INCIDENCE, self._graph.incidence_rows(pair_dots)
-        yield Table.CHUNK, ((n, body.encode()) for n, body in scratch.rows("SELECT n, json FROM chunk ORDER BY n"))
+        yield Table.CHUNK, scratch.rows("SELECT n, CAST(json AS BLOB) FROM chunk ORDER BY n")
         yield Table.CHUNK_LINKS, self._graph.links_rows()
         relations = scratch.rows("SELECT n, label, description FROM relation ORDER BY n")
         yield Table.RELATION, ((n, json.dumps([label, description]).encode()) for n, label, description in relations)
@@ -79,7 +78,7 @@ class Gathered:
         yield Table.CHUNK_ID, self._sorted(self._id_rows("SELECT id, n FROM chunk"))
         yield Table.TERM, self._postings.rows()
         yield Table.NAME_KEY, self._name_key_rows()
-        yield Table.HYPEREDGE, self._fact_rows()
+        yield Table.HYPEREDGE, scratch.rows("SELECT n, CAST(json AS BLOB) FROM fact ORDER BY n")
         yield Table.TERM_SENTENCE, term_sentence_rows(self._term_sentences)
 
     def _sorted(self, rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
@@ -103,7 +102,7 @@ class Gathered:
 
     def _id_rows(self, query: str) -> Iterator[tuple[bytes, bytes]]:
         for identifier, number in self._scratch.rows(query):
-            yield named_key(identifier), pack_numbers([number]) + identifier.encode("utf-8", "surrogatepass")
+            yield named_key(identifier), number.to_bytes(4, "little") + identifier.encode("utf-8", "surrogatepass")
 
     def _name_key_rows(self) -> Iterator[tuple[bytes, bytes]]:
         query = "SELECT n, json FROM entity WHERE n < ? ORDER BY n"
@@ -112,10 +111,6 @@ class Gathered:
                 lists.add([(key, number) for key in name_keys(Entity.model_validate_json(body))])
             for key, numbers in lists:
                 yield key, pack_numbers(numbers)
-
-    def _fact_rows(self) -> Iterator[tuple[int, bytes]]:
-        for number, body in self._scratch.rows("SELECT n, json FROM fact ORDER BY n"):
-            yield number, body.encode()
 
 
 def put_table(writer: KeyValueWriter, table: Table, rows: Iterable[tuple[Key, bytes]], digest: Any) -> int:
@@ -130,16 +125,18 @@ def put_table(writer: KeyValueWriter, table: Table, rows: Iterable[tuple[Key, by
     Returns:
         How many rows.
     """
+    digest.update(b"table %d\n" % table)
+    return writer.put_many(table, chain.from_iterable(_digested(table, rows, digest)))
 
-    def counted() -> Iterator[tuple[Key, bytes]]:
-        digest.update(b"table %d\n" % table)
-        stream = iter(rows)
-        while batch := list(islice(stream, _ROWS_AT_ONCE)):
-            parts: list[bytes] = []
-            for key, value in batch:
-                raw = key.to_bytes(4, "big") if isinstance(key, int) else key
-                parts += (len(raw).to_bytes(4, "big"), raw, len(value).to_bytes(4, "big"), value)
-            digest.update(b"".join(parts))
-            yield from batch
 
-    return writer.put_many(table, counted())
+def _digested(table: Table, rows: Iterable[tuple[Key, bytes]], digest: Any) -> Iterator[list[tuple[Key, bytes]]]:
+    """Pass rows through in lists; each enters the digest as its length, its keys and its values, column by column."""
+    stream = iter(rows)
+    while batch := list(islice(stream, ROWS_AT_ONCE)):
+        keys: tuple[Any, ...]
+        values: tuple[bytes, ...]
+        keys, values = zip(*batch, strict=True)
+        columns = [pack_numbers([len(batch)])]
+        columns += (pack_numbers(keys),) if table.is_numbered else (pack_numbers(map(len, keys)), *keys)
+        digest.update(b"".join([*columns, pack_numbers(map(len, values)), *values]))
+        yield batch

@@ -29,8 +29,8 @@ class MemoryKeyValue:
         self._check_open()
         stored = self._tables.setdefault(table, {})
         before = len(stored)
-        for key, value in self._checked(table, rows):
-            stored[key] = bytes(value)
+        for batch in self._checked(table, rows):
+            stored.update((key, bytes(value)) for key, value in batch)
         return len(stored) - before
 
     def get(self, table: Table, key: Key) -> bytes | None:

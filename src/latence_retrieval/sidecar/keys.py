@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from itertools import islice
+from operator import lt
+from typing import Any, cast
 
 from latence_retrieval.ports.key_value import Key, Table
 
 __all__ = [
     "MAX_KEY_BYTES",
     "MAX_NUMBER",
+    "ROWS_AT_ONCE",
     "AscendingRows",
     "is_storable",
     "packed",
     "packed_all",
+    "packed_rows",
     "require_kind",
     "unpacked",
 ]
@@ -23,6 +27,9 @@ MAX_NUMBER = 2**32 - 1
 
 MAX_KEY_BYTES = 480
 """Longest key of a named table: LMDB's 511 bytes less the table's byte, rounded down."""
+
+ROWS_AT_ONCE = 256
+"""Rows that are checked, packed and digested together: many enough that a row costs little, few enough to hold."""
 
 
 def require_kind(table: Table, keys: Sequence[Key]) -> None:
@@ -59,6 +66,15 @@ def packed(table: Table, key: Key) -> bytes:
     return bytes((table,)) + key
 
 
+def packed_rows(table: Table, rows: Sequence[tuple[Key, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return rows with their keys as `packed` gives them."""
+    if table.is_numbered:
+        base = int(table) << 32
+        return [((base | key).to_bytes(5, "big"), value) for key, value in cast("Sequence[tuple[int, bytes]]", rows)]
+    prefix = bytes((table,))
+    return [(prefix + key, value) for key, value in cast("Sequence[tuple[bytes, bytes]]", rows)]
+
+
 def packed_all(table: Table, keys: Sequence[Key]) -> list[bytes]:
     """Return what `packed` gives for each key, or the table's byte alone for one that cannot be there.
 
@@ -89,26 +105,42 @@ class AscendingRows:
         """Start with empty tables."""
         self._last: dict[Table, Key] = {}
 
-    def __call__(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> Iterator[tuple[Key, bytes]]:
-        """Pass rows through, refusing what no store accepts.
+    def __call__(self, table: Table, rows: Iterable[tuple[Key, bytes]]) -> Iterator[list[tuple[Key, bytes]]]:
+        """Pass rows through in lists of up to `ROWS_AT_ONCE`, refusing a list with a row that no store accepts.
 
         Raises:
             TypeError: a key of the wrong kind.
             ValueError: a key out of range, repeated, or smaller than the one before it.
         """
+        stream = iter(rows)
+        while batch := list(islice(stream, ROWS_AT_ONCE)):
+            keys = [key for key, _ in batch]
+            if not self._are_fine(table, keys):
+                self._refuse(table, keys)
+            self._last[table] = keys[-1]
+            yield batch
+
+    def _are_fine(self, table: Table, keys: list[Any]) -> bool:
+        """Look at all keys at once: of keys that ascend, the first and the last are the least and the greatest."""
+        if set(map(type, keys)) != {int if table.is_numbered else bytes}:
+            return False
         last = self._last.get(table)
-        wanted = int if table.is_numbered else bytes
-        measure = int if table.is_numbered else len
-        least, most = (0, MAX_NUMBER) if table.is_numbered else (1, MAX_KEY_BYTES)
-        for key, value in rows:
-            if type(key) is not wanted:
-                require_kind(table, (key,))
-            if not least <= measure(key) <= most:  # type: ignore[arg-type]  # as the line above saw to
+        if (last is not None and last >= keys[0]) or not all(map(lt, keys, islice(keys, 1, None))):
+            return False
+        if table.is_numbered:
+            return bool(keys[0] >= 0 and keys[-1] <= MAX_NUMBER)
+        return bool(keys[0] and max(map(len, keys)) <= MAX_KEY_BYTES)
+
+    def _refuse(self, table: Table, keys: list[Any]) -> None:
+        """Say which key it is, and what is wrong with it."""
+        last = self._last.get(table)
+        for key in keys:
+            require_kind(table, (key,))
+            if not is_storable(key):
                 bounds = f"0 to {MAX_NUMBER}" if table.is_numbered else f"1 to {MAX_KEY_BYTES} bytes"
                 raise ValueError(f"table {table.name}: key {key!r} is out of range; keys are {bounds}")
-            if last is not None and key <= last:  # type: ignore[operator]  # one kind per table
+            if last is not None and key <= last:
                 if key == last:
                     raise ValueError(f"table {table.name}: key {key!r} is repeated; give each key once")
                 raise ValueError(f"table {table.name}: key {key!r} follows {last!r}; give keys in ascending order")
-            self._last[table] = last = key
-            yield key, value
+            last = key

@@ -20,7 +20,7 @@ from latence_retrieval.text.normalise import NORMALISER_VERSION
 
 __all__ = ["FORMAT_VERSION", "MANIFEST_NAME", "Counts", "FileEntry", "Manifest", "read_manifest"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised when a reader of the old format could misread the new one."""
 
 MANIFEST_NAME = "manifest.json"

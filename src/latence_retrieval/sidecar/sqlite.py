@@ -11,7 +11,6 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import cast
 from urllib.parse import quote
@@ -26,6 +25,7 @@ from latence_retrieval.sidecar.keys import (
     is_storable,
     packed,
     packed_all,
+    packed_rows,
     require_kind,
     unpacked,
 )
@@ -211,11 +211,10 @@ class SqliteWriter:
         """
         if self._is_closed:
             raise ValueError(f"{self._path} is closed")
-        stored = ((_stored(table, key), value) for key, value in self._checked(table, rows))
         count = 0
-        while batch := list(islice(stored, _WRITE_BATCH)):
+        for batch in self._checked(table, rows):
             try:
-                self._connection.executemany(_PUT[table.is_numbered], batch)
+                self._connection.executemany(_PUT[table.is_numbered], _stored_rows(table, batch))
             except sqlite3.Error as error:
                 raise self._unwritten(error) from error
             count += len(batch)
@@ -241,7 +240,6 @@ class SqliteWriter:
 
 
 _FEW = 16  # below this many keys, single look-ups beat one IN (…) padded to its batch (adr/0040)
-_WRITE_BATCH = 1024
 # by `Table.is_numbered`
 _GET = {True: "SELECT v FROM numbered WHERE k = ?", False: "SELECT v FROM named WHERE k = ?"}
 _GET_PAIR = {kind: sql.replace("v", "k, v", 1) for kind, sql in _GET.items()}
@@ -266,6 +264,13 @@ def _stored_all(table: Table, keys: Sequence[Key]) -> Sequence[int | bytes | Non
     require_kind(table, keys)
     base = int(table) << 32
     return [base | key if 0 <= key <= MAX_NUMBER else None for key in cast("Sequence[int]", keys)]
+
+
+def _stored_rows(table: Table, rows: Sequence[tuple[Key, bytes]]) -> Sequence[tuple[Key, bytes]]:
+    if not table.is_numbered:
+        return packed_rows(table, rows)
+    base = int(table) << 32
+    return [(base | key, value) for key, value in cast("Sequence[tuple[int, bytes]]", rows)]
 
 
 def _bounds(table: Table) -> tuple[int | bytes, int | bytes]:

@@ -6,10 +6,11 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from latence_retrieval.ports.key_value import Key, Table
-from latence_retrieval.sidecar.keys import AscendingRows, packed
+from latence_retrieval.sidecar.keys import AscendingRows, packed_rows
 from latence_retrieval_lmdb.engine import lmdb
 
 __all__ = ["LmdbWriter"]
@@ -60,8 +61,7 @@ class LmdbWriter:
         is_append = table >= self._highest_table
         self._highest_table = max(self._highest_table, table)
         count = 0
-        stored = ((packed(table, key), value) for key, value in self._checked(table, rows))
-        for batch, size_bytes in _batches(stored):
+        for batch, size_bytes in _transactions(packed_rows(table, batch) for batch in self._checked(table, rows)):
             with _as_os_errors(self._path):
                 self._make_room(size_bytes)
                 count += self._put(batch, is_append=is_append)
@@ -113,15 +113,15 @@ def _as_os_errors(path: Path) -> Iterator[None]:
         raise OSError(errno.EIO, f"LMDB cannot write ({error})", os.fspath(path)) from error
 
 
-def _batches(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[list[tuple[bytes, bytes]], int]]:
-    """Yield rows in lists of about `_BATCH_BYTES`, with their bytes."""
-    batch: list[tuple[bytes, bytes]] = []
+def _transactions(batches: Iterable[list[tuple[bytes, bytes]]]) -> Iterator[tuple[list[tuple[bytes, bytes]], int]]:
+    """Gather batches into lists of about `_BATCH_BYTES`, each with its bytes."""
+    waiting: list[tuple[bytes, bytes]] = []
     size_bytes = 0
-    for key, value in rows:
-        batch.append((key, value))
-        size_bytes += len(key) + len(value) + _ROW_OVERHEAD_BYTES
+    for batch in batches:
+        waiting += batch
+        size_bytes += sum(map(len, chain.from_iterable(batch))) + _ROW_OVERHEAD_BYTES * len(batch)
         if size_bytes >= _BATCH_BYTES:
-            yield batch, size_bytes
-            batch, size_bytes = [], 0
-    if batch:
-        yield batch, size_bytes
+            yield waiting, size_bytes
+            waiting, size_bytes = [], 0
+    if waiting:
+        yield waiting, size_bytes
