@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from latence_retrieval.text.match import letter_cases
-from latence_retrieval.text.sentences import sentence_spans
+from latence_retrieval.text.sentences import sentence_pieces
 from latence_retrieval.text.tokenise import Token
 
-__all__ = ["Annotated", "annotate", "pack_annotated", "sentence_numbers", "unpack_annotated"]
+__all__ = ["Annotated", "annotate", "pack_annotated", "sentence_ends", "unpack_annotated"]
 
 _PHRASE_GAPS = frozenset({" ", "-", "", " & ", ". ", "\u2013"})
 
@@ -27,24 +27,25 @@ class Annotated(NamedTuple):
     joins: bytes
 
 
-def sentence_numbers(text: str, tokens: Sequence[Token]) -> array[int]:
-    """Return the sentence that each token stands in, counted from zero."""
-    starts = [start for start, _ in sentence_spans(text)]
+def sentence_ends(text: str, tokens: Sequence[Token]) -> list[int]:
+    """Return where each sentence ends, in tokens; one that has no token ends where it begins."""
+    pieces = sentence_pieces(text)
+    if len(pieces) < 2:
+        return [len(tokens)]
     places = [token.start for token in tokens]
-    ends = [*(bisect_left(places, start) for start in starts[1:]), len(places)]  # of each sentence, in tokens
-    numbers: array[int] = array("I")
-    for number, end in enumerate(ends):
-        numbers.extend([number] * (end - len(numbers)))
-    return numbers
+    return [*(bisect_left(places, begin) for begin, _ in pieces[1:]), len(places)]
 
 
-def annotate(text: str, tokens: Sequence[Token], sentences: array[int]) -> Annotated:
-    """Return what the linker wants to know of a text that is tokenised already."""
+def annotate(text: str, tokens: Sequence[Token], ends: Sequence[int]) -> Annotated:
+    """Return what the linker wants to know of a text that is tokenised already, its `sentence_ends` given."""
     joins = bytearray()
     for token, after in pairwise(tokens):
         gap = text[token.end : after.start]
         joins.append(gap in _PHRASE_GAPS and (gap != ". " or len(token.form) <= 2))
     joins.append(0)
+    sentences: array[int] = array("I")
+    for number, end in enumerate(ends):
+        sentences.extend([number] * (end - len(sentences)))
     return Annotated([token.form for token in tokens], letter_cases(text, tokens), sentences, bytes(joins))
 
 

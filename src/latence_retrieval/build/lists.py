@@ -7,7 +7,8 @@ are wanted: a million postings of twenty thousand words are twenty thousand rows
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +21,7 @@ __all__ = ["SpilledLists", "SpilledRows"]
 
 _KEY_BYTES = 300  # a text, an array and a dictionary slot in CPython
 _NUMBER_BYTES = 9  # with the array's room to grow
-_ROW_BYTES = 45  # a bytes object and a list slot
+_ROW_BYTES = 50  # of a bytes object and a list slot, past the bytes themselves
 _NUMBER_WIDTH = 4
 _RUN_BYTES = 4  # of a run's number, which keeps a key's parts in order
 
@@ -32,9 +33,8 @@ class SpilledLists:
     """
 
     def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
-        self._lists: dict[str, array[int]] = {}
+        self._lists = _Lists()
         self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
-        self._held_bytes = 0
         self._runs = 0
         self._sorter = SpillSorter(directory, max_memory_bytes=self._max_memory_bytes)
 
@@ -46,20 +46,13 @@ class SpilledLists:
     ) -> None:
         self.close()
 
-    def add(self, items: Iterable[tuple[str, int]]) -> None:
+    def add(self, items: Collection[tuple[str, int]]) -> None:
         """Append a number (below 2**64) to the list of each name."""
         lists = self._lists
-        held = 0
         for name, number in items:
-            known = lists.get(name)
-            if known is None:
-                lists[name] = array("Q", (number,))
-                held += _KEY_BYTES + len(name)
-            else:
-                known.append(number)
-                held += _NUMBER_BYTES
-        self._held_bytes += held
-        if self._held_bytes > self._max_memory_bytes:
+            lists[name].append(number)
+        lists.held_bytes += len(items) * _NUMBER_BYTES
+        if lists.held_bytes > self._max_memory_bytes:
             self._spill()
 
     def __iter__(self) -> Iterator[tuple[bytes, array[int]]]:
@@ -86,8 +79,18 @@ class SpilledLists:
         run = self._runs.to_bytes(_RUN_BYTES, "big")
         self._sorter.add_all((named_key(name), run + numbers.tobytes()) for name, numbers in self._lists.items())
         self._runs += 1
-        self._lists.clear()
-        self._held_bytes = 0
+        self._lists = _Lists()
+
+
+class _Lists(dict[str, "array[int]"]):
+    """Lists that begin when they are asked for, and what memory they take."""
+
+    held_bytes = 0
+
+    def __missing__(self, name: str) -> array[int]:
+        self.held_bytes += _KEY_BYTES + len(name)
+        started = self[name] = array("Q")
+        return started
 
 
 class SpilledRows:
@@ -97,7 +100,7 @@ class SpilledRows:
     """
 
     def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
-        self._rows: dict[int, list[bytes]] = {}
+        self._rows: defaultdict[int, list[bytes]] = defaultdict(list)
         self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
         self._held_bytes = 0
         self._is_spilled = False
@@ -112,18 +115,14 @@ class SpilledRows:
         self._rows.clear()
         self._sorter.close()
 
-    def add(self, items: Iterable[tuple[int, bytes]]) -> None:
+    def add(self, items: Collection[tuple[int, bytes]]) -> None:
         """Add a row to each of several numbers (below 2**32)."""
+        rows = self._rows
         held = 0
         for number, row in items:
-            known = self._rows.get(number)
-            if known is None:
-                self._rows[number] = [row]
-                held += _KEY_BYTES
-            else:
-                known.append(row)
-            held += _ROW_BYTES + len(row)
-        self._held_bytes += held
+            rows[number].append(row)
+            held += len(row)
+        self._held_bytes += held + len(items) * _ROW_BYTES
         if self._held_bytes > self._max_memory_bytes:
             self._spill()
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError
 
 from latence_retrieval.arguments import writable
-from latence_retrieval.build.annotate import annotate, pack_annotated, sentence_numbers
+from latence_retrieval.build.annotate import annotate, pack_annotated, sentence_ends
 from latence_retrieval.build.catalogue import forms_of
 from latence_retrieval.build.inputs import Numbered, RecordSource, read_records
 from latence_retrieval.build.lists import SpilledLists
@@ -108,9 +108,9 @@ def load_chunks(
             chunk = item.record
             title_vector = None if title_vectors is None else _title_row(title_vectors, number)
             title, text = tokenise(chunk.title or ""), tokenise(chunk.text)
-            sentences = sentence_numbers(chunk.text, text)
-            add_terms(term_sentences, number, title, text, sentences)
-            forms, marks = pack_annotated(annotate(chunk.text, text, sentences)) if annotated else (None, None)
+            ends = sentence_ends(chunk.text, text)
+            add_terms(term_sentences, number, [token.form for token in title], [token.form for token in text], ends)
+            forms, marks = pack_annotated(annotate(chunk.text, text, ends)) if annotated else (None, None)
             try:
                 body = chunk.model_dump_json(exclude_defaults=True)
                 scratch.insert("chunk", (number, chunk.id, body, forms, marks))

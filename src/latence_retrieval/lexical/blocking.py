@@ -23,7 +23,7 @@ name inside a longer text; a name with two typos in each of its words; a transla
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
@@ -39,6 +39,7 @@ __all__ = [
     "content_tokens",
     "initials_of",
     "key_weight",
+    "keys_of",
     "name_keys",
     "query_keys",
     "surface_keys",
@@ -62,7 +63,8 @@ CLASSIC_KINDS = frozenset({KeyKind.PREFIX, KeyKind.SOUNDEX})
 ALL_KINDS = frozenset(KeyKind)
 """Every kind: the default."""
 
-_TELLING = (KeyKind.FORM.value, KeyKind.TOKEN.value)
+_FORM, _PREFIX, _SOUNDEX, _TOKEN, _END, _ACRONYM = [kind.value for kind in KeyKind]  # plain texts join faster
+_TELLING = (_FORM, _TOKEN)
 
 MAX_QUERY_TOKENS = 64
 """Tokens of a query that are looked at: keys and work stay bounded for a query of any length."""
@@ -83,26 +85,30 @@ def name_keys(entity: Entity) -> list[str]:
 
     A pure function of the entity and of the versions of normaliser and keys; the same on every machine.
     """
+    return sorted(keys_of([tokenise(surface) for surface in (entity.name, *entity.aliases)]))
+
+
+def keys_of(surfaces: Iterable[Sequence[Token]]) -> set[str]:
+    """Return the keys of names that are tokenised already; a name without a letter or digit has none."""
     keys: set[str] = set()
-    for surface in (entity.name, *entity.aliases):
-        keys.update(surface_keys(surface))
-    return sorted(keys)
+    for tokens in surfaces:
+        if not tokens:
+            continue
+        form = " ".join([token.form for token in tokens])
+        keys.add(_FORM + form)
+        keys.update(_string_keys(form, ALL_KINDS))
+        for word in content_tokens(tokens):
+            keys.add(_TOKEN + word)
+            keys.update(_end_keys(word))
+        initials = initials_of(tokens)
+        if initials:
+            keys.add(_ACRONYM + initials)
+    return keys
 
 
-def surface_keys(surface: str) -> Iterator[str]:
-    """Yield the keys of one name or alias; none where it has no letter or digit."""
-    tokens = tokenise(surface)
-    if not tokens:
-        return
-    form = " ".join(token.form for token in tokens)
-    yield KeyKind.FORM + form
-    yield from _string_keys(form, ALL_KINDS)
-    for token in content_tokens(tokens):
-        yield KeyKind.TOKEN + token
-        yield from _end_keys(token)
-    initials = initials_of(tokens)
-    if initials:
-        yield KeyKind.ACRONYM + initials
+def surface_keys(surface: str) -> set[str]:
+    """Return the keys of one name or alias; none where it has no letter or digit."""
+    return keys_of([tokenise(surface)])
 
 
 def key_weight(key: str, bearers: int, total: int) -> float:
@@ -161,24 +167,23 @@ def content_tokens(tokens: Sequence[Token]) -> list[str]:
     return found or [token.form for token in tokens]
 
 
-def _string_keys(form: str, kinds: frozenset[KeyKind]) -> Iterator[str]:
-    """Yield the keys that look at the normal form as one string."""
-    if KeyKind.PREFIX in kinds:
-        yield KeyKind.PREFIX + form[:_PREFIX_CHARACTERS]
+def _string_keys(form: str, kinds: frozenset[KeyKind]) -> list[str]:
+    """Return the keys that look at the normal form as one string."""
+    keys = [_PREFIX + form[:_PREFIX_CHARACTERS]] if KeyKind.PREFIX in kinds else []
     if KeyKind.SOUNDEX in kinds:
         code = soundex(form)
         if code:
-            yield KeyKind.SOUNDEX + code
+            keys.append(_SOUNDEX + code)
+    return keys
 
 
-def _end_keys(token: str) -> Iterator[str]:
-    """Yield the keys of a token's beginning and end."""
-    if _LEAST_END <= len(token) <= _SHORT_UP_TO:
-        yield f"{KeyKind.END}<{token[:3]}"
-        yield f"{KeyKind.END}>{token[-3:]}"
-    if len(token) >= _LONG_FROM:
-        yield f"{KeyKind.END}<{token[:4]}"
-        yield f"{KeyKind.END}>{token[-4:]}"
+def _end_keys(token: str) -> list[str]:
+    """Return the keys of a token's beginning and end."""
+    size = len(token)
+    keys = [f"{_END}<{token[:3]}", f"{_END}>{token[-3:]}"] if _LEAST_END <= size <= _SHORT_UP_TO else []
+    if size >= _LONG_FROM:
+        keys += (f"{_END}<{token[:4]}", f"{_END}>{token[-4:]}")
+    return keys
 
 
 def initials_of(tokens: Sequence[Token]) -> str:

@@ -15,7 +15,8 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -41,6 +42,7 @@ DEFAULT_BUFFER_BYTES = 64 << 20
 
 _POSTING_BYTES = 14  # three 4-byte columns and the array's room to grow
 _TERM_BYTES = 260  # an array, a key and a dictionary slot
+_POSTING_STRUCT = struct.Struct("=III")
 _RUN_STRUCT = struct.Struct("<HI")
 _RUN_BUFFER_BYTES = 1 << 18
 
@@ -70,8 +72,7 @@ class PostingsWriter:
         self.analyser = analyser
         self._buffer_bytes = buffer_bytes
         self._directory = directory
-        self._postings: dict[str, array[int]] = {}
-        self._used_bytes = 0
+        self._postings = _Postings()
         self._runs: list[IO[bytes]] = []
         self._last_number = -1
         self._documents = 0
@@ -106,31 +107,28 @@ class PostingsWriter:
         length = len(terms)
         counts = Counter(terms)
         postings = self._postings
+        once = _POSTING_STRUCT.pack(number, 1, length)
         for term, frequency in counts.items():
-            posting = (number, frequency, length)
-            entry = postings.get(term)
-            if entry is None:
-                postings[term] = array("I", posting)
-                self._used_bytes += _TERM_BYTES + 2 * len(term)
-            else:
-                entry.extend(posting)
-        self._used_bytes += _POSTING_BYTES * len(counts)
+            postings[term] += once if frequency == 1 else _POSTING_STRUCT.pack(number, frequency, length)
+        postings.held_bytes += _POSTING_BYTES * len(counts)
         self._last_number = number
         self._documents += 1
         self._total_length += length
-        if self._used_bytes > self._buffer_bytes:
+        if postings.held_bytes > self._buffer_bytes:
             self._spill()
         return length
 
     def rows(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield the rows of `Table.TERM` in ascending key order; may be asked again once the last answer is used up."""
         yield STATS_KEY, encode_stats(self.stats)
-        runs: list[_Run] = [_read_run(run) for run in self._runs]
-        runs.append(self._sorted_postings())
+        if not self._runs:
+            for term, triples in self._sorted_postings():
+                yield from _list_rows(term, [triples])
+            return
+        runs = [*map(_read_run, self._runs), self._sorted_postings()]
         # Runs hold ascending chunk numbers, and a merge is stable: a term's parts arrive in order of number.
-        merged = heapq.merge(*runs, key=lambda entry: entry[0]) if len(runs) > 1 else runs[0]
-        for term, parts in groupby(merged, key=lambda entry: entry[0]):
-            yield from _list_rows(term, (triples for _, triples in parts))
+        for term, parts in groupby(heapq.merge(*runs, key=itemgetter(0)), key=itemgetter(0)):
+            yield from _list_rows(term, [triples for _, triples in parts])
 
     def close(self) -> None:
         """Remove the temporary files; allowed twice."""
@@ -150,9 +148,9 @@ class PostingsWriter:
         self.close()
 
     def _sorted_postings(self) -> _Run:
-        keyed = {term_bytes(term): triples for term, triples in self._postings.items()}
+        keyed = {term_bytes(term): postings for term, postings in self._postings.items()}
         for term in sorted(keyed):
-            yield term, keyed[term]
+            yield term, array("I", bytes(keyed[term]))
 
     def _spill(self) -> None:
         run = tempfile.TemporaryFile(buffering=_RUN_BUFFER_BYTES, dir=self._directory)  # noqa: SIM115 - kept open
@@ -161,8 +159,17 @@ class PostingsWriter:
             run.write(_RUN_STRUCT.pack(len(term), len(triples)))
             run.write(term)
             run.write(triples.tobytes())
-        self._postings.clear()
-        self._used_bytes = 0
+        self._postings = _Postings()
+
+
+class _Postings(dict[str, bytearray]):
+    """Lists of packed postings that begin when they are asked for, and what memory they take."""
+
+    held_bytes = 0
+
+    def __missing__(self, term: str) -> bytearray:
+        self.held_bytes += _TERM_BYTES + 2 * len(term)
+        return bytearray()
 
 
 def _read_run(run: IO[bytes]) -> _Run:
@@ -178,32 +185,43 @@ def _read_run(run: IO[bytes]) -> _Run:
         yield term, triples
 
 
-def _list_rows(term: bytes, parts: Iterable[array[int]]) -> Iterator[tuple[bytes, bytes]]:
+def _list_rows(term: bytes, parts: Sequence[array[int]]) -> Iterator[tuple[bytes, bytes]]:
     """Yield the block rows of one list, then its head."""
-    pending: array[int] = array("I")
-    firsts: array[int] = array("I")
-    least_lengths: dict[int, int] = {}
-    document_frequency = 0
+    size = sum(map(len, parts))
+    document_frequency = size // 3
+    if document_frequency == 1:  # half of all terms are in one chunk only
+        number, frequency, length = parts[0]
+        inline = encode_block((number,), (frequency,), (length,))
+        yield head_key(term), encode_head(1, ((frequency, length),), (), inline)
+        return
+    impacts = impacts_of(_least_lengths(parts))
     width = 3 * BLOCK_SIZE
+    if size <= width:
+        triples = parts[0] if len(parts) == 1 else array("I", chain.from_iterable(parts))
+        inline = encode_block(triples[::3], triples[1::3], triples[2::3])
+        yield head_key(term), encode_head(document_frequency, impacts, (), inline)
+        return
+    firsts: array[int] = array("I")
+    pending: array[int] = array("I")
     for part in parts:
-        document_frequency += len(part) // 3
-        for frequency, length in zip(part[1::3], part[2::3], strict=True):
-            known = least_lengths.get(frequency)
-            if known is None or length < known:
-                least_lengths[frequency] = length
         pending.extend(part)
         start = 0
         while len(pending) - start > width:
             yield _block_row(term, firsts, pending[start : start + width])
             start += width
         del pending[:start]
-    impacts = impacts_of(least_lengths)
-    if not firsts:
-        inline = encode_block(pending[::3], pending[1::3], pending[2::3])
-        yield head_key(term), encode_head(document_frequency, impacts, (), inline)
-        return
     yield _block_row(term, firsts, pending)
     yield head_key(term), encode_head(document_frequency, impacts, firsts)
+
+
+def _least_lengths(parts: Iterable[array[int]]) -> dict[int, int]:
+    """Return the length of the shortest chunk that has the term so often, by that number."""
+    least: dict[int, int] = {}
+    for part in parts:
+        for frequency, length in set(zip(part[1::3], part[2::3], strict=True)):
+            if length < least.get(frequency, length + 1):
+                least[frequency] = length
+    return least
 
 
 def _block_row(term: bytes, firsts: array[int], triples: array[int]) -> tuple[bytes, bytes]:

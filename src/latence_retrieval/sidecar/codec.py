@@ -299,9 +299,9 @@ def decode_links(blob: bytes) -> ChunkLinks:
     return ChunkLinks(numbers[0], numbers[2:end], numbers[end:masks_end], blob[4 * masks_end :])
 
 
-def encode_term_sentences(chunks: Sequence[int], masks: Sequence[int]) -> bytes:
+def encode_term_sentences(chunks: array[int], masks: array[int]) -> bytes:
     """Pack the chunks of one content term, ascending, and the sentence mask of each."""
-    return pack_numbers([*chunks, *masks])
+    return pack_numbers(chunks + masks)
 
 
 def decode_term_sentences(blob: bytes) -> dict[int, int]:

@@ -33,10 +33,16 @@ def content_stem(form: str) -> str:
     return form
 
 
+@lru_cache(maxsize=65_536)
+def _ascii_term(form: str) -> str:
+    """Return the stem of a word, "" of a function word: one look-up for both."""
+    return "" if form in FUNCTION_WORDS else content_stem.__wrapped__(form)
+
+
 def content_terms(forms: Sequence[str]) -> list[str]:
     """Return the content terms of a run of tokens: stems of words, and pairs of neighbours in spaceless scripts."""
     if all(map(str.isascii, forms)):
-        return [content_stem(form) for form in forms if form not in FUNCTION_WORDS]
+        return list(filter(None, map(_ascii_term, forms)))
     terms: list[str] = []
     previous = ""
     for form in forms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["sentence_spans"]
+__all__ = ["sentence_pieces", "sentence_spans"]
 
 # Each boundary begins with one of a set of characters, so that the engine skips all others.
 _BOUNDARY = re.compile(
@@ -26,19 +26,27 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     character that is not white space.
     """
     spans: list[tuple[int, int]] = []
-    begin = 0
-    for match in _BOUNDARY.finditer(text):
-        if match.group()[0] == "." and _ABBREVIATION.search(text[max(begin, match.start() - 8) : match.start()]):
-            continue
-        _append(spans, text, begin, match.end())
-        begin = match.end()
-    _append(spans, text, begin, len(text))
+    for begin, end in sentence_pieces(text):
+        piece = text[begin:end]
+        start = end - len(piece.lstrip())
+        spans.append((start, start + len(piece.strip())))
     return spans
 
 
-def _append(spans: list[tuple[int, int]], text: str, begin: int, end: int) -> None:
-    piece = text[begin:end]
-    stripped = piece.strip()
-    if stripped:
-        start = begin + len(piece) - len(piece.lstrip())
-        spans.append((start, start + len(stripped)))
+def sentence_pieces(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the sentences with the white space around them: they follow each other without a gap.
+
+    White space alone is no sentence; there alone is a gap.
+    """
+    begin = 0
+    pieces: list[tuple[int, int]] = []
+    for match in _BOUNDARY.finditer(text):
+        at, end = match.span()
+        if text[at] == "." and _ABBREVIATION.search(text[max(begin, at - 8) : at]):
+            continue
+        if not text[begin:end].isspace():
+            pieces.append((begin, end))
+        begin = end
+    if begin < len(text) and not text[begin:].isspace():
+        pieces.append((begin, len(text)))
+    return pieces

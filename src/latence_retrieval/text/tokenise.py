@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple, cast
 
 from latence_retrieval.text.normalise import fold
@@ -47,7 +47,7 @@ _SCAN = re.compile(
     rf"|(?P<and>[&＆])"  # noqa: RUF001 - the full-width ampersand is meant
 )
 _ASCII_SCAN = re.compile(
-    r"[A-Za-z](?:\+\+|#)(?!\w)|[A-Za-z]+(?:['`][A-Za-z]+)*(?![A-Za-z0-9'`])|[A-Za-z0-9]+(?:['`][A-Za-z0-9]+)*|&"
+    r"([a-z](?:\+\+|#)(?!\w)|[a-z]+(?:['`][a-z]+)*(?![a-z0-9'`])|[a-z0-9]+(?:['`][a-z0-9]+)*|&)"  # of lower case
 )
 _PIECES = re.compile(rf"{_LETTER}+|\d+")
 _FORMS = re.compile(rf"{_CHARACTER}|{_LETTER}+|\d+")
@@ -61,30 +61,43 @@ def tokenise(text: str) -> list[Token]:
 
     Tokens never overlap, but pieces that only folding tells apart (`½`, `4'x`) all stand where their word stands.
     """
-    tokens: list[Token] = []
-    if text.isascii():
-        append = tokens.append
-        for match in _ASCII_SCAN.finditer(text.lower()):
-            word = match[0]
-            if word.isalpha():
-                append(_token((word, *match.span())))
-            elif word == "&":
-                append(Token("and", *match.span()))
-            elif word[-1] in "+#":
-                append(Token(word, *match.span()))
-            else:
-                _add_word(tokens, word, match.start())
-    else:
-        for match in _SCAN.finditer(text):
-            kind = match.lastgroup
-            if kind == "word":
-                _add_word(tokens, match.group(), match.start())
-            else:
-                forms = (
-                    ("and",) if kind == "and" else (match.group().lower(),) if kind == "code" else _forms(match.group())
-                )
-                tokens.extend(Token(form, match.start(), match.end()) for form in forms)
+    tokens = _ascii_tokens(text) if text.isascii() else _tokens(text)
     return _join_initials(text, tokens) if _may_hold_initials(tokens) else tokens
+
+
+def _ascii_tokens(text: str) -> list[Token]:
+    """Split at once, and look again at the few words that are not letters throughout."""
+    parts = _ASCII_SCAN.split(text.lower())  # what stands between words, and words, in turn
+    places = list(accumulate(map(len, parts)))
+    words = parts[1::2]
+    tokens = list(map(_token, zip(words, places[::2], places[1::2], strict=False)))
+    if all(map(str.isalpha, words)):
+        return tokens
+    mixed: list[Token] = []
+    done = 0
+    for at, word in enumerate(words):
+        if not word.isalpha():
+            mixed += tokens[done:at]
+            done = at + 1
+            if word == "&":
+                mixed.append(tokens[at]._replace(form="and"))
+            elif word[-1] in "+#":
+                mixed.append(tokens[at])
+            else:
+                _add_word(mixed, word, tokens[at].start)
+    return mixed + tokens[done:]
+
+
+def _tokens(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    for match in _SCAN.finditer(text):
+        kind = match.lastgroup
+        if kind == "word":
+            _add_word(tokens, match.group(), match.start())
+        else:
+            forms = ("and",) if kind == "and" else (match.group().lower(),) if kind == "code" else _forms(match.group())
+            tokens.extend(Token(form, match.start(), match.end()) for form in forms)
+    return tokens
 
 
 def is_spaceless(form: str) -> bool:
@@ -126,8 +139,8 @@ def _forms(piece: str) -> Sequence[str]:
 
 def _may_hold_initials(tokens: Sequence[Token]) -> bool:
     """Return whether any two neighbours are single characters: without, there is nothing to join."""
-    singles = [at for at, token in enumerate(tokens) if len(token[0]) == 1]
-    return len(singles) > 1 and any(right - left == 1 for left, right in pairwise(singles))
+    lengths = [len(form) for form, _, _ in tokens]
+    return lengths.count(1) > 1 and (1, 1) in pairwise(lengths)
 
 
 def _join_initials(text: str, tokens: list[Token]) -> list[Token]:
