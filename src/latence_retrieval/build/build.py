@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from latence_retrieval.arguments import check_flag, check_name, checked_count, checked_path
+from latence_retrieval.build.facts import load_facts
 from latence_retrieval.build.graph import Graph
 from latence_retrieval.build.inputs import RecordSource
 from latence_retrieval.build.link import discover_entities, match_mentions
 from latence_retrieval.build.lists import SpilledLists, SpilledRows
-from latence_retrieval.build.load import load_chunks, load_entities, load_facts, load_relations
+from latence_retrieval.build.load import load_chunks, load_entities, load_relations
 from latence_retrieval.build.progress import Progress, ProgressCallback
 from latence_retrieval.build.publish import file_entry, staged_directory
 from latence_retrieval.build.scratch import Scratch
@@ -176,7 +177,10 @@ class _Job:
         self._term_sentences = self._stack.enter_context(
             SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 8)
         )
-        load_entities(scratch, entities, sinks.entity, self._progress)
+        self._name_keys = self._stack.enter_context(
+            SpilledLists(self._directory, max_memory_bytes=self._memory_bytes // 8)
+        )
+        load_entities(scratch, entities, sinks.entity, self._name_keys, self._progress)
         sinks.entity.use_up()
         load_relations(scratch, relations, sinks.relation)
         sinks.relation.use_up()
@@ -189,6 +193,7 @@ class _Job:
             entity_vectors=sinks.entity,
             postings=self._postings,
             term_sentences=self._term_sentences,
+            name_keys=self._name_keys,
             annotated=link or discover,
             progress=self._progress,
         )
@@ -260,7 +265,7 @@ class _Job:
             self._graph,
             self._postings,
             self._term_sentences,
-            catalogue=self._catalogue,
+            self._name_keys,
             directory=self._directory,
             max_memory_bytes=self._memory_bytes // 8,
         )

@@ -12,13 +12,13 @@ import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, groupby, islice
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from latence_retrieval.build.link import MIN_LINK_PROBABILITY, link_probability
 from latence_retrieval.build.lists import SpilledRows
 from latence_retrieval.build.progress import Progress
 from latence_retrieval.build.scratch import Scratch
-from latence_retrieval.records import Chunk
 from latence_retrieval.sidecar.codec import (
     ANY_SENTENCE,
     EDGES_PER_BLOCK,
@@ -39,6 +39,7 @@ MAX_MEMBERS = 64
 
 _MAX_UNSETTLED = 3  # homonyms that vectors cannot tell apart are all linked up to this many, else none
 _EDGE = struct.Struct(">5I")  # kind, a million less the confidence, chunk, mark: the order; then label; members follow
+_PAIR = struct.Struct(">2I")
 _WORD_BYTES = 4
 _ABOUT, _FACT, _MENTION = int(EdgeKind.ABOUT), int(EdgeKind.FACT), int(EdgeKind.MENTION)
 
@@ -49,11 +50,8 @@ PairDots = Callable[[Sequence[int], Sequence[int]], list[float | None]]
 """(entities, chunks) -> dot product of each pair's vectors; None where one is absent."""
 
 
-class _ChunkFacts(NamedTuple):
-    number: int
-    relation: int
-    confidence: int
-    members: array[int]
+_FactRow = tuple[int, int, int, int, bytes]
+"""Chunk, number, relation, confidence in millionths, and members, of which each is a big-endian word."""
 
 
 class Graph:
@@ -71,7 +69,6 @@ class Graph:
             self._discovered[number] = 1
         self.mentions = 0
         self.hyperedges = 0
-        scratch.run("CREATE TABLE settled (chunk INTEGER, mask INTEGER, entity INTEGER)")
         scratch.run("CREATE INDEX fact_by_chunk ON fact (chunk, n)")
 
     @property
@@ -81,43 +78,21 @@ class Graph:
 
     def collect(self, progress: Progress) -> None:
         """Settle every mention and lay every hyperedge down with its entities."""
-        mentions = groupby(
-            self._scratch.rows("SELECT chunk, sentence, form, is_weak FROM mention ORDER BY rowid"),
-            key=lambda row: row[0],
-        )
-        facts = groupby(
-            self._scratch.rows("SELECT chunk, n, relation, confidence, members FROM fact ORDER BY chunk, n"),
-            key=lambda row: row[0],
-        )
-        abouts = groupby(
-            self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0]
-        )
-        next_mentions = next(mentions, None)
-        next_facts = next(facts, None)
-        next_about = next(abouts, None)
+        rows = self._scratch.rows
+        mentions = _ByChunk(rows("SELECT chunk, sentence, form, is_weak FROM mention ORDER BY rowid"))
+        stated = _ByChunk(rows("SELECT chunk, entity FROM stated ORDER BY rowid"))
+        facts = _ByChunk(rows("SELECT chunk, n, relation, confidence, members FROM fact ORDER BY chunk, n"))
+        abouts = _ByChunk(rows("SELECT chunk, entity FROM about ORDER BY chunk, place"))
         with progress.stage("graph") as tick:
-            for number, body in self._scratch.rows("SELECT n, json FROM chunk ORDER BY n"):
-                about: list[int] = []
-                if next_about is not None and next_about[0] == number:
-                    about = [row[1] for row in next_about[1]]
-                    next_about = next(abouts, None)
-                found: list[tuple[int, int]] = []
-                if next_mentions is not None and next_mentions[0] == number:
-                    for _, sentence, form, is_weak in next_mentions[1]:
-                        mask = sentence_mask(sentence)
-                        found += [(mask, entity) for entity in self._settle(number, form, bool(is_weak), about)]
-                    next_mentions = next(mentions, None)
-                stated: list[_ChunkFacts] = []
-                if next_facts is not None and next_facts[0] == number:
-                    for _, fact, relation, confidence, members in next_facts[1]:
-                        stated.append(_ChunkFacts(fact, relation, confidence, array("I", members)))
-                    next_facts = next(facts, None)
-                if '"mentions"' in body:
-                    for identifier in Chunk.model_validate_json(body).mentions:
-                        entity = self._scratch.number("entity", identifier)
-                        if entity is not None:
-                            found.append((ANY_SENTENCE, entity))
-                self._add_chunk(number, about, found, stated)
+            for number in range(self._scratch.count("chunk")):
+                about = [entity for _, entity in abouts.take(number)]
+                found = [
+                    (sentence_mask(sentence), entity)
+                    for _, sentence, form, is_weak in mentions.take(number)
+                    for entity in self._settle(number, form, bool(is_weak), about)
+                ]
+                found += [(ANY_SENTENCE, entity) for _, entity in stated.take(number)]
+                self._add_chunk(number, about, found, facts.take(number))
                 tick()
 
     def incidence_rows(self, pair_dots: PairDots | None) -> Iterator[tuple[bytes, bytes]]:
@@ -144,25 +119,10 @@ class Graph:
     def links_rows(self) -> Iterator[tuple[int, bytes]]:
         """Yield the rows of `Table.CHUNK_LINKS` in key order."""
         log_degrees = self._log_degrees()
-        abouts = groupby(
-            self._scratch.rows("SELECT chunk, entity FROM about ORDER BY chunk, place"), key=lambda row: row[0]
-        )
-        next_about = next(abouts, None)
-        settled = groupby(
-            self._scratch.rows("SELECT chunk, mask, entity FROM settled ORDER BY rowid"), key=lambda row: row[0]
-        )
-        next_settled = next(settled, None)
-        while next_about is not None or next_settled is not None:
-            number = min(item[0] for item in (next_about, next_settled) if item is not None)
-            about: list[int] = []
-            mentions: dict[int, int] = {}
-            if next_about is not None and next_about[0] == number:
-                about = [row[1] for row in next_about[1]]
-                next_about = next(abouts, None)
-            if next_settled is not None and next_settled[0] == number:
-                mentions = {row[2]: row[1] for row in next_settled[1]}
-                next_settled = next(settled, None)
-            yield number, encode_links(about, mentions, log_degrees, self._discovered)
+        for number, subjects, blob, masks in self._scratch.rows("SELECT * FROM link ORDER BY chunk"):
+            entities = array("I", blob)
+            mentions = dict(zip(entities[subjects:], array("I", masks), strict=True))
+            yield number, encode_links(entities[:subjects], mentions, log_degrees, self._discovered)
 
     def _log_degrees(self) -> bytes:
         return bytes(log_degree(count) for count in self._chunk_counts)
@@ -200,7 +160,7 @@ class Graph:
         return known
 
     def _add_chunk(
-        self, chunk: int, about: Sequence[int], found: Sequence[tuple[int, int]], facts: Sequence[_ChunkFacts]
+        self, chunk: int, about: Sequence[int], found: Sequence[tuple[int, int]], facts: Sequence[_FactRow]
     ) -> None:
         """Lay one chunk's hyperedges down with their entities, and count what it holds."""
         mentions: dict[int, int] = {}
@@ -210,24 +170,59 @@ class Graph:
         own = _EDGE.pack(_ABOUT, 0, chunk, 0, _ABOUT)
         rows = [(subject, own) for subject in about]
         rows += [(entity, _EDGE.pack(_MENTION, 0, chunk, mask, _MENTION)) for entity, mask in mentions.items()]
-        for fact in facts:
-            for entity in fact.members:
-                if entity not in about:
-                    mentions.setdefault(entity, ANY_SENTENCE)
-            edge = _EDGE.pack(_FACT, MILLION - fact.confidence, chunk, fact.number, fact.relation << 2 | _FACT)
-            members = list(dict.fromkeys(fact.members))
-            for entity in members:
-                others = [other.to_bytes(_WORD_BYTES, "big") for other in members if other != entity]
-                rows.append((entity, edge + b"".join(others[:MAX_MEMBERS])))
+        tied: list[int] = []
+        for _, number, relation, confidence, members in facts:
+            edge = _EDGE.pack(_FACT, MILLION - confidence, chunk, number, relation << 2 | _FACT)
+            edges = _edges_of(edge, members)
+            rows += edges
+            tied += [entity for entity, _ in edges]
+        for entity in dict.fromkeys(tied):
+            if entity not in about and entity not in mentions:
+                mentions[entity] = ANY_SENTENCE
+        counts = self._edge_counts
         for entity, _ in rows:
-            self._edge_counts[entity] += 1
+            counts[entity] += 1
         self._edges.add(rows)
-        for entity, mask in mentions.items():
-            self._scratch.later("settled", (chunk, mask, entity))
-        for entity in (*about, *mentions):
+        occurring = [*about, *mentions]
+        if occurring:
+            entities, masks = array("I", occurring), array("I", mentions.values())
+            self._scratch.later("link", ((chunk, len(about), entities.tobytes(), masks.tobytes()),))
+        for entity in occurring:
             self._chunk_counts[entity] += 1
         self.mentions += len(mentions)
-        self.hyperedges += bool(about or mentions) + len(facts)
+        self.hyperedges += bool(occurring) + len(facts)
+
+
+class _ByChunk:
+    """Rows in ascending order of the chunk, which they begin with, to be taken chunk by chunk."""
+
+    def __init__(self, rows: Iterator[Any]) -> None:
+        self._groups = groupby(rows, key=itemgetter(0))
+        self._next: tuple[int, Iterator[Any]] = next(self._groups, _NO_MORE)
+
+    def take(self, chunk: int) -> list[Any]:
+        """Return the rows of a chunk; chunks are asked for in ascending order."""
+        if chunk != self._next[0]:
+            return []
+        rows = list(self._next[1])
+        self._next = next(self._groups, _NO_MORE)
+        return rows
+
+
+_NO_MORE: tuple[int, Iterator[Any]] = (-1, iter(()))
+
+
+def _edges_of(edge: bytes, members: bytes) -> list[tuple[int, bytes]]:
+    """Return a fact's row for each of its members (packed big-endian words): the edge, then the others."""
+    if len(members) == _PAIR.size:
+        first, second = _PAIR.unpack(members)
+        if first != second:
+            return [(first, edge + members[_WORD_BYTES:]), (second, edge + members[:_WORD_BYTES])]
+    words = dict.fromkeys(members[at : at + _WORD_BYTES] for at in range(0, len(members), _WORD_BYTES))
+    return [
+        (int.from_bytes(word, "big"), edge + b"".join([other for other in words if other != word][:MAX_MEMBERS]))
+        for word in words
+    ]
 
 
 def _words(parts: Sequence[bytes]) -> array[int]:

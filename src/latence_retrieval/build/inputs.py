@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from latence_retrieval.arguments import floats
 from latence_retrieval.errors import InvalidInputError, RecordError
 
-__all__ = ["Numbered", "RecordSource", "read_records"]
+__all__ = ["Numbered", "RecordSource", "at_line", "read_records", "validated"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -49,14 +49,21 @@ def read_records(source: RecordSource, model: type[Model], *, argument: str) -> 
     if not isinstance(source, Iterable):
         raise InvalidInputError(argument, f"is {source!r}", fix="give a JSON Lines file, or an iterable of records")
     for line, item in enumerate(source, start=1):
-        if isinstance(item, model):
-            yield Numbered(line, item, None)
-        elif isinstance(item, Mapping):
-            yield _validated(f"<{argument}>", line, dict(item), model)
-        else:
-            raise RecordError(
-                f"<{argument}>", line, f"is a {type(item).__name__}, expected a mapping or {model.__name__}"
-            )
+        yield validated(item, line, model, argument=argument)
+
+
+def validated(item: Any, line: int, model: type[Model], *, argument: str) -> Numbered[Model]:
+    """Return one item of an iterable as a record, as `read_records` does."""
+    if isinstance(item, model):
+        return Numbered(line, item, None)
+    if type(item) is dict or isinstance(item, Mapping):
+        return _validated(f"<{argument}>", line, dict(item), model)
+    raise at_line([], argument, line, f"is a {type(item).__name__}, expected a mapping or {model.__name__}")
+
+
+def at_line(source: RecordSource, argument: str, line: int, problem: str) -> RecordError:
+    """Return the error of a record by its file, or by the caller's name for an iterable, and its line."""
+    return RecordError(source if isinstance(source, (str, Path)) else f"<{argument}>", line, problem)
 
 
 def _read_file(path: Path, model: type[Model], argument: str) -> Iterator[Numbered[Model]]:

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
-from array import array
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import PydanticSerializationError
 
-from latence_retrieval.arguments import writable
 from latence_retrieval.build.annotate import annotate, pack_annotated, sentence_ends
 from latence_retrieval.build.catalogue import forms_of
-from latence_retrieval.build.inputs import Numbered, RecordSource, read_records
+from latence_retrieval.build.inputs import Numbered, RecordSource, at_line, read_records
 from latence_retrieval.build.lists import SpilledLists
 from latence_retrieval.build.progress import Progress
 from latence_retrieval.build.scratch import Scratch
 from latence_retrieval.build.term_sentences import add_terms
 from latence_retrieval.build.vectors import VectorSink
-from latence_retrieval.errors import BuildError, InvalidInputError, RecordError
+from latence_retrieval.errors import BuildError, InvalidInputError
+from latence_retrieval.lexical.blocking import keys_of
 from latence_retrieval.lexical.postings_writer import PostingsWriter
-from latence_retrieval.records import Chunk, Entity, Fact, Relation
-from latence_retrieval.sidecar.codec import MILLION
+from latence_retrieval.records import Chunk, Entity, Relation
 from latence_retrieval.text.tokenise import tokenise
 
-__all__ = ["MENTIONS", "TITLE_ID_PREFIX", "add_entity", "load_chunks", "load_entities", "load_facts", "load_relations"]
+__all__ = ["MENTIONS", "TITLE_ID_PREFIX", "add_entity", "load_chunks", "load_entities", "load_relations"]
 
 MENTIONS = "mentions"
 """The relation of mention hyperedges; always relation number 0."""
@@ -38,18 +34,27 @@ TITLE_ID_PREFIX = "title:"
 _LONGEST_TITLE = 4000  # characters that stand in an id; an id may have 4,096
 
 
-def add_entity(scratch: Scratch, number: int, entity: Entity, *, is_title: bool = False) -> None:
-    """Store an entity and its forms."""
+def add_entity(
+    scratch: Scratch, number: int, entity: Entity, *, name_keys: SpilledLists | None = None, is_title: bool = False
+) -> None:
+    """Store an entity, its forms and, where a list for them is given, the keys of its names."""
     body = entity.model_dump_json(exclude_defaults=True)
     scratch.insert("entity", (number, entity.id, body))
-    for form in forms_of(entity.name, entity.aliases, discovered=entity.discovered, is_title=is_title):
-        scratch.later("alias", (form.form, number, form.prior, form.flags))
-        words = form.form.split(" ")
-        for head in {words[0], " ".join(words[:2])}:
-            scratch.later("head", (head, form.length))
+    surfaces = (entity.name, *entity.aliases)
+    tokens = [tokenise(surface) for surface in surfaces]
+    forms = forms_of(surfaces, tokens, discovered=entity.discovered, is_title=is_title)
+    scratch.later("alias", [(form, number, prior, flags) for form, prior, flags, _ in forms])
+    for form, _, _, length in forms:
+        words = form.split(" ", 2)
+        heads = (words[0],) if length == 1 else (words[0], f"{words[0]} {words[1]}")
+        scratch.later("head", [(head, length) for head in heads])
+    if name_keys is not None:
+        name_keys.add([(key, number) for key in keys_of(tokens)])
 
 
-def load_entities(scratch: Scratch, source: RecordSource | None, vectors: VectorSink, progress: Progress) -> None:
+def load_entities(
+    scratch: Scratch, source: RecordSource | None, vectors: VectorSink, name_keys: SpilledLists, progress: Progress
+) -> None:
     """Number the catalogue's entities in input order.
 
     Raises:
@@ -60,11 +65,11 @@ def load_entities(scratch: Scratch, source: RecordSource | None, vectors: Vector
     with progress.stage("entities") as tick:
         for number, item in enumerate(read_records(source, Entity, argument="entities")):
             try:
-                add_entity(scratch, number, item.record)
+                add_entity(scratch, number, item.record, name_keys=name_keys)
             except sqlite3.IntegrityError:
-                raise _at(source, "entities", item.line, f"entity id {item.record.id!r} occurs twice") from None
+                raise at_line(source, "entities", item.line, f"entity id {item.record.id!r} occurs twice") from None
             except PydanticSerializationError as error:
-                raise _at(source, "entities", item.line, f"holds a lone surrogate ({error})") from error
+                raise at_line(source, "entities", item.line, f"holds a lone surrogate ({error})") from error
             _add_vector(vectors, item, source, "entities")
             tick()
 
@@ -79,7 +84,7 @@ def load_relations(scratch: Scratch, source: RecordSource | None, vectors: Vecto
         try:
             scratch.insert("relation", (number, item.record.label, item.record.description))
         except sqlite3.IntegrityError:
-            raise _at(source, "relations", item.line, f"relation {item.record.label!r} occurs twice") from None
+            raise at_line(source, "relations", item.line, f"relation {item.record.label!r} occurs twice") from None
         _add_vector(vectors, item, source, "relations")
 
 
@@ -93,6 +98,7 @@ def load_chunks(
     entity_vectors: VectorSink,
     postings: PostingsWriter,
     term_sentences: SpilledLists,
+    name_keys: SpilledLists,
     annotated: bool,
     progress: Progress,
 ) -> None:
@@ -115,24 +121,27 @@ def load_chunks(
                 body = chunk.model_dump_json(exclude_defaults=True)
                 scratch.insert("chunk", (number, chunk.id, body, forms, marks))
             except PydanticSerializationError as error:
-                raise _at(source, "chunks", item.line, f"holds a lone surrogate ({error})") from error
+                raise at_line(source, "chunks", item.line, f"holds a lone surrogate ({error})") from error
             except sqlite3.IntegrityError:
-                raise _at(source, "chunks", item.line, f"chunk id {chunk.id!r} occurs twice") from None
+                raise at_line(source, "chunks", item.line, f"chunk id {chunk.id!r} occurs twice") from None
+            scratch.remember("chunk", chunk.id, number)
             about = [_entity(scratch, reference, source, "chunks", item.line) for reference in chunk.about]
-            for reference in chunk.mentions:
-                _entity(scratch, reference, source, "chunks", item.line)
+            stated = [_entity(scratch, reference, source, "chunks", item.line) for reference in chunk.mentions]
+            if stated:
+                scratch.later("stated", [(number, entity) for entity in stated])
             if titles_as_entities and chunk.title and not about:
                 identifier = _title_id(chunk.title)
                 known = scratch.number("entity", identifier)
                 if known is None:
-                    add_entity(scratch, next_entity, Entity(id=identifier, name=chunk.title), is_title=True)
+                    titled = Entity(id=identifier, name=chunk.title)
+                    add_entity(scratch, next_entity, titled, name_keys=name_keys, is_title=True)
                     scratch.forget_one("entity", identifier)
                     _add_title_vector(entity_vectors, title_vector, number)
                     known = next_entity
                     next_entity += 1
                 about.append(known)
-            for place, entity in enumerate(dict.fromkeys(about)):
-                scratch.later("about", (number, place, entity))
+            if about:
+                scratch.later("about", [(number, place, entity) for place, entity in enumerate(dict.fromkeys(about))])
             _add_vector(vectors, item, source, "chunks")
             analyser = postings.analyser
             postings.add_terms(number, analyser.terms_of(title) + analyser.terms_of(text))
@@ -172,65 +181,11 @@ def _add_vector(vectors: VectorSink, item: Numbered[Any], source: RecordSource, 
     except InvalidInputError as error:
         if item.vector is None:
             raise
-        raise _at(source, argument, item.line, f"field vector: {error.problem}; {error.fix}") from error
-
-
-def load_facts(scratch: Scratch, source: RecordSource | None, relation_vectors: VectorSink, progress: Progress) -> None:
-    """Number the facts in input order; relations that nobody described are numbered as they come.
-
-    Raises:
-        RecordError: an invalid line, or a reference to an entity or chunk that does not exist.
-    """
-    if source is None:
-        return
-    relations = scratch.count("relation")
-    entities, chunks, known = (scratch.known(table) for table in ("entity", "chunk", "relation"))
-    with progress.stage("facts") as tick:
-        for place, item in enumerate(read_records(source, Fact, argument="facts")):
-            fact = item.record
-            relation = known.get(fact.relation)
-            if relation is None:
-                relation = scratch.number("relation", fact.relation)
-            if relation is None:
-                scratch.insert("relation", (relations, fact.relation, None))
-                scratch.forget_one("relation", fact.relation)
-                relation_vectors.add_absent()
-                relation = relations
-                relations += 1
-            chunk = chunks.get(fact.chunk)
-            if chunk is None:
-                chunk = scratch.number("chunk", fact.chunk)
-            if chunk is None:
-                raise _at(source, "facts", item.line, f"chunk {fact.chunk!r} is in no chunk record")
-            members = [
-                number
-                if (number := entities.get(member.entity)) is not None
-                else _entity(scratch, member.entity, source, "facts", item.line)
-                for member in fact.members
-            ]
-            confidence = round(fact.confidence * MILLION)
-            roles = [member.role for member in fact.members]
-            body = (
-                f"[null, {chunk}, {relation}, {confidence}, {members}, [{', '.join(['null'] * len(roles))}]]"
-                if fact.id is None and roles.count(None) == len(roles)  # the most frequent, thrice as quick
-                else json.dumps([fact.id, chunk, relation, confidence, members, roles])
-            )
-            if "\\ud" in body and not _is_writable(fact.id, *roles):
-                raise _at(source, "facts", item.line, "holds a lone surrogate")
-            scratch.later("fact", (place, chunk, relation, confidence, array("I", members).tobytes(), body))
-            tick()
-
-
-def _is_writable(*texts: str | None) -> bool:
-    return all(text is None or writable(text) == text for text in texts)
+        raise at_line(source, argument, item.line, f"field vector: {error.problem}; {error.fix}") from error
 
 
 def _entity(scratch: Scratch, identifier: str, source: RecordSource, argument: str, line: int) -> int:
     number = scratch.number("entity", identifier)
     if number is None:
-        raise _at(source, argument, line, f"entity {identifier!r} is in no entity record")
+        raise at_line(source, argument, line, f"entity {identifier!r} is in no entity record")
     return number
-
-
-def _at(source: RecordSource, argument: str, line: int, problem: str) -> RecordError:
-    return RecordError(source if isinstance(source, (str, Path)) else f"<{argument}>", line, problem)

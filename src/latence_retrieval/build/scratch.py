@@ -6,6 +6,7 @@ It is written without journal or fsync and removed with the build's temporary di
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ _SCHEMA = """
 CREATE TABLE entity (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, json TEXT NOT NULL);
 CREATE TABLE chunk (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, json TEXT NOT NULL, forms TEXT, marks BLOB);
 CREATE TABLE about (chunk INTEGER, place INTEGER, entity INTEGER, PRIMARY KEY (chunk, place)) WITHOUT ROWID;
+CREATE TABLE stated (chunk INTEGER, entity INTEGER);
 CREATE TABLE alias (form TEXT, entity INTEGER, prior REAL, flags INTEGER, PRIMARY KEY (form, entity)) WITHOUT ROWID;
 CREATE TABLE head (token TEXT PRIMARY KEY, longest INTEGER) WITHOUT ROWID;
 CREATE TABLE occurrence (form TEXT PRIMARY KEY, all_of_it INTEGER, as_name INTEGER) WITHOUT ROWID;
 CREATE TABLE mention (chunk INTEGER, sentence INTEGER, form TEXT, is_weak INTEGER);
 CREATE TABLE fact (n INTEGER PRIMARY KEY, chunk INTEGER, relation INTEGER, confidence INTEGER, members BLOB, json TEXT);
+CREATE TABLE link (chunk INTEGER PRIMARY KEY, subjects INTEGER, entities BLOB, masks BLOB);
 CREATE TABLE relation (n INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, description TEXT);
 """
 _CACHED_KEYS = 200_000
@@ -32,7 +35,8 @@ _INSERT = {
     "alias": "INSERT INTO alias VALUES (?, ?, ?, ?)",
     "about": "INSERT INTO about VALUES (?, ?, ?)",
     "fact": "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?)",
-    "settled": "INSERT INTO settled VALUES (?, ?, ?)",
+    "stated": "INSERT INTO stated VALUES (?, ?)",
+    "link": "INSERT INTO link VALUES (?, ?, ?, ?)",
     "head": "INSERT INTO head VALUES (?, ?) ON CONFLICT (token) DO UPDATE SET longest = max(longest, excluded.longest)",
 }
 
@@ -49,7 +53,7 @@ class Scratch:
         self._db.executescript(_SCHEMA)
         self._db.execute("BEGIN")
         self._caches: dict[str, dict[str, Any]] = {}
-        self._waiting: dict[str, list[Sequence[Any]]] = {}
+        self._waiting: defaultdict[str, list[Sequence[Any]]] = defaultdict(list)
 
     def close(self) -> None:
         """Close; the file is the caller's to remove."""
@@ -72,10 +76,10 @@ class Scratch:
         """
         self._db.execute(_INSERT[table], values)
 
-    def later(self, table: str, values: Sequence[Any]) -> None:
-        """Insert a row that nothing refuses, with some hundred others; at the latest before the next query."""
-        waiting = self._waiting.setdefault(table, [])
-        waiting.append(values)
+    def later(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Insert rows that nothing refuses, with some hundred others; at the latest before the next query."""
+        waiting = self._waiting[table]
+        waiting += rows
         if len(waiting) >= _ROWS_AT_ONCE:
             self._db.executemany(_INSERT[table], waiting)
             waiting.clear()
@@ -119,6 +123,10 @@ class Scratch:
     def forget(self) -> None:
         """Drop the remembered look-ups, after the tables behind them have changed."""
         self._caches.clear()
+
+    def remember(self, table: str, identifier: str, number: int) -> None:
+        """Remember the number of a row that was added, for `number` and `known`."""
+        self.cache(_NUMBER[table])[identifier] = number
 
     def forget_one(self, table: str, identifier: str) -> None:
         """Drop one remembered number, after its row was added."""

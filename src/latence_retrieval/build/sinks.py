@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
@@ -117,10 +118,9 @@ class Sinks:
 
 def _context_means(scratch: Scratch, chunks: VectorFile, entities: VectorSink) -> Iterator[tuple[int, Sequence[float]]]:
     """Yield (entity, mean chunk vector) for those without a vector: their own chunks, else those that mention them."""
-    query = (
-        "SELECT entity, kind, chunk FROM (SELECT entity, 0 AS kind, chunk FROM about"
-        " UNION SELECT entity, 1, chunk FROM settled) ORDER BY entity, kind, chunk"
-    )
+    scratch.run("CREATE TABLE context (entity INTEGER, is_mention INTEGER, chunk INTEGER)")
+    scratch.many("INSERT INTO context VALUES (?, ?, ?)", _occurrences(scratch))
+    query = "SELECT entity, is_mention, chunk FROM context ORDER BY entity, is_mention, chunk"
     for entity, rows in groupby(scratch.rows(query), key=lambda row: row[0]):
         if not entities.is_absent(entity):
             continue
@@ -128,3 +128,10 @@ def _context_means(scratch: Scratch, chunks: VectorFile, entities: VectorSink) -
         numbers = [row[2] for row in members if row[1] == members[0][1]][:_CONTEXT_CHUNKS]
         vectors = [chunks.row(number) for number in numbers]
         yield entity, [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+
+
+def _occurrences(scratch: Scratch) -> Iterator[tuple[int, bool, int]]:
+    """Yield (entity, whether it is a mention rather than a subject, chunk)."""
+    for chunk, subjects, entities in scratch.rows("SELECT chunk, subjects, entities FROM link"):
+        for place, entity in enumerate(array("I", entities)):
+            yield entity, place >= subjects, chunk

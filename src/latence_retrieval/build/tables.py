@@ -14,10 +14,8 @@ from latence_retrieval.build.lists import SpilledLists
 from latence_retrieval.build.scratch import Scratch
 from latence_retrieval.build.spill import SpillSorter
 from latence_retrieval.build.term_sentences import term_sentence_rows
-from latence_retrieval.lexical.blocking import name_keys
 from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.ports.key_value import Key, KeyValueWriter, Table
-from latence_retrieval.records import Entity
 from latence_retrieval.sidecar.codec import AliasForm, Candidate, encode_alias, named_key, pack_numbers
 from latence_retrieval.sidecar.keys import ROWS_AT_ONCE
 
@@ -33,8 +31,8 @@ class Gathered:
         graph: Graph,
         postings: PostingsWriter,
         term_sentences: SpilledLists,
+        name_keys: SpilledLists,
         *,
-        catalogue: int,
         directory: Path,
         max_memory_bytes: int,
     ) -> None:
@@ -45,7 +43,7 @@ class Gathered:
             graph: collected.
             postings: of all chunks.
             term_sentences: of all chunks.
-            catalogue: entities below this number have name keys.
+            name_keys: of all entities of the catalogue.
             directory: for temporary files.
             max_memory_bytes: for sorting one table.
         """
@@ -53,7 +51,7 @@ class Gathered:
         self._graph = graph
         self._postings = postings
         self._term_sentences = term_sentences
-        self._catalogue = catalogue
+        self._name_keys = name_keys
         self._directory = directory
         self._memory_bytes = max_memory_bytes
 
@@ -77,7 +75,7 @@ class Gathered:
         yield Table.ENTITY_ID, self._sorted(self._id_rows("SELECT id, n FROM entity"))
         yield Table.CHUNK_ID, self._sorted(self._id_rows("SELECT id, n FROM chunk"))
         yield Table.TERM, self._postings.rows()
-        yield Table.NAME_KEY, self._name_key_rows()
+        yield Table.NAME_KEY, ((key, pack_numbers(numbers)) for key, numbers in self._name_keys)
         yield Table.HYPEREDGE, scratch.rows("SELECT n, CAST(json AS BLOB) FROM fact ORDER BY n")
         yield Table.TERM_SENTENCE, term_sentence_rows(self._term_sentences)
 
@@ -103,14 +101,6 @@ class Gathered:
     def _id_rows(self, query: str) -> Iterator[tuple[bytes, bytes]]:
         for identifier, number in self._scratch.rows(query):
             yield named_key(identifier), number.to_bytes(4, "little") + identifier.encode("utf-8", "surrogatepass")
-
-    def _name_key_rows(self) -> Iterator[tuple[bytes, bytes]]:
-        query = "SELECT n, json FROM entity WHERE n < ? ORDER BY n"
-        with SpilledLists(self._directory, max_memory_bytes=self._memory_bytes) as lists:
-            for number, body in self._scratch.rows(query, (self._catalogue,)):
-                lists.add([(key, number) for key in name_keys(Entity.model_validate_json(body))])
-            for key, numbers in lists:
-                yield key, pack_numbers(numbers)
 
 
 def put_table(writer: KeyValueWriter, table: Table, rows: Iterable[tuple[Key, bytes]], digest: Any) -> int:
