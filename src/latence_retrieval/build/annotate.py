@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from latence_retrieval.text.match import letter_cases
 from latence_retrieval.text.sentences import sentence_pieces
-from latence_retrieval.text.tokenise import Token
+from latence_retrieval.text.tokenise import Words
 
 __all__ = ["Annotated", "annotate", "pack_annotated", "sentence_ends", "unpack_annotated"]
 
@@ -27,17 +27,15 @@ class Annotated(NamedTuple):
     joins: bytes
 
 
-def sentence_ends(text: str, tokens: Sequence[Token]) -> list[int]:
-    """Return where each sentence ends, in tokens; one that has no token ends where it begins."""
+def sentence_ends(text: str, places: Sequence[int]) -> list[int]:
+    """Return where each sentence ends, in tokens (that start at `places`); one without a token ends where it begins."""
     pieces = sentence_pieces(text)
-    if len(pieces) < 2:
-        return [len(tokens)]
-    places = [token.start for token in tokens]
     return [*(bisect_left(places, begin) for begin, _ in pieces[1:]), len(places)]
 
 
-def annotate(text: str, tokens: Sequence[Token], ends: Sequence[int]) -> Annotated:
+def annotate(text: str, words: Words, ends: Sequence[int]) -> Annotated:
     """Return what the linker wants to know of a text that is tokenised already, its `sentence_ends` given."""
+    tokens = words.tokens()
     joins = bytearray()
     for token, after in pairwise(tokens):
         gap = text[token.end : after.start]
@@ -46,7 +44,7 @@ def annotate(text: str, tokens: Sequence[Token], ends: Sequence[int]) -> Annotat
     sentences: array[int] = array("I")
     for number, end in enumerate(ends):
         sentences.extend([number] * (end - len(sentences)))
-    return Annotated([token.form for token in tokens], letter_cases(text, tokens), sentences, bytes(joins))
+    return Annotated(words.forms, letter_cases(text, tokens), sentences, bytes(joins))
 
 
 def pack_annotated(annotated: Annotated) -> tuple[str, bytes]:

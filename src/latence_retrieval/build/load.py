@@ -21,7 +21,7 @@ from latence_retrieval.errors import BuildError, InvalidInputError
 from latence_retrieval.lexical.blocking import keys_of
 from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.records import Chunk, Entity, Relation
-from latence_retrieval.text.tokenise import tokenise
+from latence_retrieval.text.tokenise import tokenise, words_of
 
 __all__ = ["MENTIONS", "TITLE_ID_PREFIX", "add_entity", "load_chunks", "load_entities", "load_relations"]
 
@@ -113,9 +113,9 @@ def load_chunks(
         for number, item in enumerate(read_records(source, Chunk, argument="chunks")):
             chunk = item.record
             title_vector = None if title_vectors is None else _title_row(title_vectors, number)
-            title, text = tokenise(chunk.title or ""), tokenise(chunk.text)
-            ends = sentence_ends(chunk.text, text)
-            add_terms(term_sentences, number, [token.form for token in title], [token.form for token in text], ends)
+            title, text = words_of(chunk.title or ""), words_of(chunk.text)
+            ends = sentence_ends(chunk.text, text.starts)
+            add_terms(term_sentences, number, title.forms, text.forms, ends)
             forms, marks = pack_annotated(annotate(chunk.text, text, ends)) if annotated else (None, None)
             try:
                 body = chunk.model_dump_json(exclude_defaults=True)

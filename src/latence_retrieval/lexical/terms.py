@@ -7,12 +7,11 @@ single characters find everything, pairs tell words apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from latence_retrieval.text.stemmer import Stemmer, stem_english
-from latence_retrieval.text.tokenise import Token, is_spaceless, tokenise
+from latence_retrieval.text.tokenise import Words, is_spaceless, words_of
 
 __all__ = ["ANALYSERS", "Analyser", "analyser_named"]
 
@@ -31,20 +30,19 @@ class Analyser:
 
     def terms(self, text: str) -> list[str]:
         """Return the index terms of `text` in reading order, repetitions included."""
-        return self.terms_of(tokenise(text))
+        return self.terms_of(words_of(text))
 
-    def terms_of(self, tokens: Sequence[Token]) -> list[str]:
+    def terms_of(self, words: Words) -> list[str]:
         """Return the index terms of a text that is tokenised already."""
-        stem = self.stemmer
-        forms = [token.form for token in tokens] if stem is None else [stem(token.form) for token in tokens]
-        if all(map(str.isascii, forms)):
-            return forms
+        terms = words.forms if self.stemmer is None else list(map(self.stemmer, words.forms))
+        if all(map(str.isascii, terms)):
+            return terms
         pairs = [
             left.form + right.form
-            for left, right in pairwise(tokens)
+            for left, right in pairwise(words.tokens())
             if left.end == right.start and is_spaceless(left.form) and is_spaceless(right.form)
         ]
-        return forms + pairs if pairs else forms
+        return terms + pairs if pairs else terms
 
 
 ANALYSERS: dict[str, Analyser] = {

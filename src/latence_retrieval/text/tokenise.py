@@ -15,7 +15,7 @@ from typing import NamedTuple, cast
 
 from latence_retrieval.text.normalise import fold
 
-__all__ = ["Token", "is_spaceless", "tokenise"]
+__all__ = ["Token", "Words", "is_spaceless", "tokenise", "words_of"]
 
 
 class Token(NamedTuple):
@@ -27,6 +27,25 @@ class Token(NamedTuple):
 
 
 _token = cast("Callable[[tuple[str, int, int]], Token]", partial(tuple.__new__, Token))  # thrice as quick
+
+
+class Words(NamedTuple):
+    """Tokens by column, parallel: quicker to make than a `Token` each, where a text is long."""
+
+    forms: list[str]
+    starts: list[int]
+    ends: list[int]
+
+    def tokens(self) -> list[Token]:
+        """Return one `Token` each."""
+        return list(map(_token, zip(*self, strict=True)))
+
+    def extend(self, words: Words) -> None:
+        """Append further tokens."""
+        self.forms.extend(words.forms)
+        self.starts.extend(words.starts)
+        self.ends.extend(words.ends)
+
 
 _SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -46,9 +65,9 @@ _SCAN = re.compile(
     rf"|(?P<word>(?:{_LETTER}|\d)+(?:[{_APOSTROPHE}](?:{_LETTER}|\d)+)*)"
     rf"|(?P<and>[&＆])"  # noqa: RUF001 - the full-width ampersand is meant
 )
-_ASCII_SCAN = re.compile(
-    r"([a-z](?:\+\+|#)(?!\w)|[a-z]+(?:['`][a-z]+)*(?![a-z0-9'`])|[a-z0-9]+(?:['`][a-z0-9]+)*|&)"  # of lower case
-)
+_ASCII_WORD = r"[a-z0-9]++(?:['`][a-z0-9]++)*+|&"
+_ASCII_SCAN = re.compile(rf"([a-z](?:\+\+|#)(?!\w)|{_ASCII_WORD})")  # of text in lower case
+_ASCII_PLAIN_SCAN = re.compile(f"({_ASCII_WORD})")
 _PIECES = re.compile(rf"{_LETTER}+|\d+")
 _FORMS = re.compile(rf"{_CHARACTER}|{_LETTER}+|\d+")
 _APOSTROPHES = re.compile(f"[{_APOSTROPHE}]")
@@ -61,31 +80,49 @@ def tokenise(text: str) -> list[Token]:
 
     Tokens never overlap, but pieces that only folding tells apart (`½`, `4'x`) all stand where their word stands.
     """
-    tokens = _ascii_tokens(text) if text.isascii() else _tokens(text)
-    return _join_initials(text, tokens) if _may_hold_initials(tokens) else tokens
+    tokens = _ascii_words(text).tokens() if text.isascii() else _tokens(text)
+    return _join_initials(text, tokens) if _may_hold_initials([form for form, _, _ in tokens]) else tokens
 
 
-def _ascii_tokens(text: str) -> list[Token]:
-    """Split at once, and look again at the few words that are not letters throughout."""
-    parts = _ASCII_SCAN.split(text.lower())  # what stands between words, and words, in turn
+def words_of(text: str) -> Words:
+    """Return the tokens of `text` by column: what `tokenise` returns, in a third of the time for plain text."""
+    if text.isascii():
+        words = _ascii_words(text)
+        if not _may_hold_initials(words.forms):
+            return words
+    return _by_column(tokenise(text))
+
+
+def _by_column(tokens: Sequence[Token]) -> Words:
+    return Words([form for form, _, _ in tokens], [start for _, start, _ in tokens], [end for _, _, end in tokens])
+
+
+def _ascii_words(text: str) -> Words:
+    """Split at once, and look again at the few words that are neither letters nor digits throughout."""
+    scan = _ASCII_SCAN if "+" in text or "#" in text else _ASCII_PLAIN_SCAN
+    parts = scan.split(text.lower())  # what stands between words, and words, in turn
     places = list(accumulate(map(len, parts)))
-    words = parts[1::2]
-    tokens = list(map(_token, zip(words, places[::2], places[1::2], strict=False)))
-    if all(map(str.isalpha, words)):
-        return tokens
-    mixed: list[Token] = []
+    forms, starts, ends = parts[1::2], places[:-1:2], places[1::2]
+    if "".join(forms).isalpha():
+        return Words(forms, starts, ends)
+    mixed = Words([], [], [])
     done = 0
-    for at, word in enumerate(words):
-        if not word.isalpha():
-            mixed += tokens[done:at]
-            done = at + 1
-            if word == "&":
-                mixed.append(tokens[at]._replace(form="and"))
-            elif word[-1] in "+#":
-                mixed.append(tokens[at])
-            else:
-                _add_word(mixed, word, tokens[at].start)
-    return mixed + tokens[done:]
+    for at in [at for at, form in enumerate(forms) if not (form.isalpha() or form.isdecimal())]:
+        mixed.extend(Words(forms[done:at], starts[done:at], ends[done:at]))
+        mixed.extend(_by_column(_mixed_word(forms[at], starts[at])))
+        done = at + 1
+    mixed.extend(Words(forms[done:], starts[done:], ends[done:]))
+    return mixed
+
+
+def _mixed_word(word: str, start: int) -> list[Token]:
+    if word == "&":
+        return [Token("and", start, start + 1)]
+    if word[-1] in "+#":
+        return [Token(word, start, start + len(word))]
+    tokens: list[Token] = []
+    _add_word(tokens, word, start)
+    return tokens
 
 
 def _tokens(text: str) -> list[Token]:
@@ -137,9 +174,9 @@ def _forms(piece: str) -> Sequence[str]:
     return _FORMS.findall(folded)
 
 
-def _may_hold_initials(tokens: Sequence[Token]) -> bool:
+def _may_hold_initials(forms: Sequence[str]) -> bool:
     """Return whether any two neighbours are single characters: without, there is nothing to join."""
-    lengths = [len(form) for form, _, _ in tokens]
+    lengths = list(map(len, forms))
     return lengths.count(1) > 1 and (1, 1) in pairwise(lengths)
 
 
