@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,8 @@ from latence_retrieval.sidecar.codec import named_key
 
 __all__ = ["SpilledLists", "SpilledRows"]
 
-_KEY_BYTES = 300  # a text, an array and a dictionary slot in CPython
+_KEY_BYTES = 190  # a text, a number and a dictionary slot in CPython
+_LIST_BYTES = 130  # an array with two numbers
 _NUMBER_BYTES = 9  # with the array's room to grow
 _ROW_BYTES = 50  # of a bytes object and a list slot, past the bytes themselves
 _NUMBER_WIDTH = 4
@@ -33,8 +34,9 @@ class SpilledLists:
     """
 
     def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
-        self._lists = _Lists()
+        self._lists: dict[str, int | array[int]] = {}  # a list of one, as half of all are, is the number itself
         self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
+        self._held_bytes = 0
         self._runs = 0
         self._sorter = SpillSorter(directory, max_memory_bytes=self._max_memory_bytes)
 
@@ -46,20 +48,31 @@ class SpilledLists:
     ) -> None:
         self.close()
 
-    def add(self, items: Collection[tuple[str, int]]) -> None:
+    def add(self, items: Iterable[tuple[str, int]]) -> None:
         """Append a number (below 2**64) to the list of each name."""
         lists = self._lists
+        find = lists.get
+        held = 0
         for name, number in items:
-            lists[name].append(number)
-        lists.held_bytes += len(items) * _NUMBER_BYTES
-        if lists.held_bytes > self._max_memory_bytes:
+            known = find(name)
+            if known is None:
+                lists[name] = number
+                held += _KEY_BYTES + len(name)
+            elif isinstance(known, array):
+                known.append(number)
+                held += _NUMBER_BYTES
+            else:
+                lists[name] = array("Q", (known, number))
+                held += _LIST_BYTES
+        self._held_bytes += held
+        if self._held_bytes > self._max_memory_bytes:
             self._spill()
 
     def __iter__(self) -> Iterator[tuple[bytes, array[int]]]:
         """Yield every list, keyed by `named_key`; may be asked once."""
         if not self._runs:
             keyed = {named_key(name): numbers for name, numbers in self._lists.items()}
-            return ((key, keyed[key]) for key in sorted(keyed))
+            return ((key, _as_list(keyed[key])) for key in sorted(keyed))
         self._spill()
         return self._merged()
 
@@ -77,20 +90,16 @@ class SpilledLists:
 
     def _spill(self) -> None:
         run = self._runs.to_bytes(_RUN_BYTES, "big")
-        self._sorter.add_all((named_key(name), run + numbers.tobytes()) for name, numbers in self._lists.items())
+        self._sorter.add_all(
+            (named_key(name), run + _as_list(numbers).tobytes()) for name, numbers in self._lists.items()
+        )
         self._runs += 1
-        self._lists = _Lists()
+        self._lists.clear()
+        self._held_bytes = 0
 
 
-class _Lists(dict[str, "array[int]"]):
-    """Lists that begin when they are asked for, and what memory they take."""
-
-    held_bytes = 0
-
-    def __missing__(self, name: str) -> array[int]:
-        self.held_bytes += _KEY_BYTES + len(name)
-        started = self[name] = array("Q")
-        return started
+def _as_list(numbers: int | array[int]) -> array[int]:
+    return numbers if isinstance(numbers, array) else array("Q", (numbers,))
 
 
 class SpilledRows:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from latence_retrieval.build.lists import SpilledLists
 from latence_retrieval.sidecar.codec import TITLE_MASK, encode_term_sentences, sentence_mask
-from latence_retrieval.text.content import content_terms
+from latence_retrieval.text.content import content_term, content_terms
 
 __all__ = ["MAX_CHUNKS_A_TERM", "add_terms", "term_sentence_rows"]
 
@@ -32,12 +32,16 @@ def add_terms(lists: SpilledLists, chunk: int, title: Sequence[str], text: Seque
         ends: where each sentence of the text ends, in tokens.
     """
     masks = dict.fromkeys(content_terms(title), TITLE_MASK)
+    known = masks.get
+    are_words = all(map(str.isascii, text))
+    terms = list(map(content_term, text)) if are_words else []
     start = 0
     for sentence, end in enumerate(ends):
         bit = sentence_mask(sentence)
-        for term in content_terms(text[start:end]):
-            masks[term] = masks.get(term, 0) | bit
+        for term in terms[start:end] if are_words else content_terms(text[start:end]):
+            masks[term] = known(term, 0) | bit
         start = end
+    masks.pop("", None)  # function words
     chunk <<= _MASK_BITS
     lists.add([(term, chunk | mask) for term, mask in masks.items()])
 

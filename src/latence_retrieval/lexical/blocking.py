@@ -95,8 +95,7 @@ def keys_of(surfaces: Iterable[Sequence[Token]]) -> set[str]:
         if not tokens:
             continue
         form = " ".join([token.form for token in tokens])
-        keys.add(_FORM + form)
-        keys.update(_string_keys(form, ALL_KINDS))
+        keys.update((_FORM + form, _prefix_key(form), *_soundex_keys(form)))
         for word in content_tokens(tokens):
             keys.add(_TOKEN + word)
             keys.update(_end_keys(word))
@@ -138,7 +137,10 @@ def query_keys(query: str, *, kinds: frozenset[KeyKind] = ALL_KINDS) -> list[str
     if not tokens:
         return []
     forms = [token.form for token in tokens]
-    keys = set(_string_keys(" ".join(forms), kinds))
+    form = " ".join(forms)
+    keys = {_prefix_key(form)} if KeyKind.PREFIX in kinds else set()
+    if KeyKind.SOUNDEX in kinds:
+        keys.update(_soundex_keys(form))
     if KeyKind.FORM in kinds:
         for start in range(len(forms)):
             for stop in range(start + 1, min(start + _LONGEST_RUN, len(forms)) + 1):
@@ -160,21 +162,24 @@ def content_tokens(tokens: Sequence[Token]) -> list[str]:
 
     In scripts without spaces, every two neighbouring characters are a token here.
     """
-    found = [token.form for token in tokens if not is_spaceless(token.form) and token.form not in FUNCTION_WORDS]
+    forms = [token.form for token in tokens]
+    if all(map(str.isascii, forms)):
+        return [form for form in forms if form not in FUNCTION_WORDS] or forms
+    found = [form for form in forms if not is_spaceless(form) and form not in FUNCTION_WORDS]
     for left, right in pairwise(tokens):
         if left.end == right.start and is_spaceless(left.form) and is_spaceless(right.form):
             found.append(left.form + right.form)
-    return found or [token.form for token in tokens]
+    return found or forms
 
 
-def _string_keys(form: str, kinds: frozenset[KeyKind]) -> list[str]:
-    """Return the keys that look at the normal form as one string."""
-    keys = [_PREFIX + form[:_PREFIX_CHARACTERS]] if KeyKind.PREFIX in kinds else []
-    if KeyKind.SOUNDEX in kinds:
-        code = soundex(form)
-        if code:
-            keys.append(_SOUNDEX + code)
-    return keys
+def _prefix_key(form: str) -> str:
+    return _PREFIX + form[:_PREFIX_CHARACTERS]
+
+
+def _soundex_keys(form: str) -> list[str]:
+    """Return the key of the normal form's sound; none where it has no Latin letter."""
+    code = soundex(form)
+    return [_SOUNDEX + code] if code else []
 
 
 def _end_keys(token: str) -> list[str]:
@@ -188,5 +193,7 @@ def _end_keys(token: str) -> list[str]:
 
 def initials_of(tokens: Sequence[Token]) -> str:
     """Return the initials of the tokens that are no function words, "" for fewer than three or more than eight."""
+    if len(tokens) < _LEAST_ACRONYM:
+        return ""
     letters = [token.form[0] for token in tokens if token.form not in FUNCTION_WORDS]
     return "".join(letters) if _LEAST_ACRONYM <= len(letters) <= _LONGEST_ACRONYM else ""

@@ -8,13 +8,12 @@ from functools import lru_cache
 from latence_retrieval.text.match import FUNCTION_WORDS
 from latence_retrieval.text.tokenise import is_spaceless
 
-__all__ = ["content_stem", "content_terms"]
+__all__ = ["content_stem", "content_term", "content_terms"]
 
 _SUFFIXES = ("ing", "ied", "ies", "ed", "es", "s", "er", "or", "ion")
 _SHORTEST_STEM = 3
 
 
-@lru_cache(maxsize=65_536)
 def content_stem(form: str) -> str:
     """Return a word without its commonest English endings, so that director, directed and direction agree.
 
@@ -34,15 +33,15 @@ def content_stem(form: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _ascii_term(form: str) -> str:
-    """Return the stem of a word, "" of a function word: one look-up for both."""
-    return "" if form in FUNCTION_WORDS else content_stem.__wrapped__(form)
+def content_term(form: str) -> str:
+    """Return the stem of a word that is written with spaces, "" of a function word: one look-up for both."""
+    return "" if form in FUNCTION_WORDS else content_stem(form)
 
 
 def content_terms(forms: Sequence[str]) -> list[str]:
     """Return the content terms of a run of tokens: stems of words, and pairs of neighbours in spaceless scripts."""
     if all(map(str.isascii, forms)):
-        return list(filter(None, map(_ascii_term, forms)))
+        return list(filter(None, map(content_term, forms)))
     terms: list[str] = []
     previous = ""
     for form in forms:
@@ -52,6 +51,7 @@ def content_terms(forms: Sequence[str]) -> list[str]:
             previous = form
             continue
         previous = ""
-        if form not in FUNCTION_WORDS:
-            terms.append(content_stem(form))
+        term = content_term(form)
+        if term:
+            terms.append(term)
     return terms
