@@ -108,8 +108,9 @@ class Graph:
                 ends = array("I", accumulate([(len(row) - size) // _WORD_BYTES for row in rows]))
                 chunks = heads[2::5]
                 confidences = [MILLION - left for left in heads[1::5]]
-                dots = array("I", bytes(_WORD_BYTES * len(rows)))
-                if pair_dots is not None:
+                if pair_dots is None:
+                    dots = array("I", bytes(_WORD_BYTES * len(rows)))
+                else:
                     dots = array("I", map(packed_dot, pair_dots([number] * len(chunks), chunks)))
                 columns = [heads[3::5], chunks, heads[4::5], confidences, dots, ends]
                 encoded = encode_incidence(degree, columns, members, log_degrees, self._discovered)
@@ -170,13 +171,10 @@ class Graph:
         own = _EDGE.pack(_ABOUT, 0, chunk, 0, _ABOUT)
         rows = [(subject, own) for subject in about]
         rows += [(entity, _EDGE.pack(_MENTION, 0, chunk, mask, _MENTION)) for entity, mask in mentions.items()]
-        tied: list[int] = []
+        stated_from = len(rows)
         for _, number, relation, confidence, members in facts:
-            edge = _EDGE.pack(_FACT, MILLION - confidence, chunk, number, relation << 2 | _FACT)
-            edges = _edges_of(edge, members)
-            rows += edges
-            tied += [entity for entity, _ in edges]
-        for entity in dict.fromkeys(tied):
+            rows += _edges_of(_EDGE.pack(_FACT, MILLION - confidence, chunk, number, relation << 2 | _FACT), members)
+        for entity in dict.fromkeys([entity for entity, _ in rows[stated_from:]]):
             if entity not in about and entity not in mentions:
                 mentions[entity] = ANY_SENTENCE
         counts = self._edge_counts

@@ -34,6 +34,7 @@ BLOCK_SIZE = 1024
 
 _STRUCT = struct.Struct("<IHccc")
 _WIDTHS = {b"H": 2, b"I": 4}
+_CODES = {code: code.encode() for code in "BHI"}
 _DENSE_SPAN = 3
 _SCAN_RATIO = 16  # a step of a set intersection costs a sixteenth of a binary search, measured
 _SWAP = sys.byteorder == "big"
@@ -139,20 +140,28 @@ def encode_block(numbers: Sequence[int], frequencies: Sequence[int], lengths: Se
     base = numbers[0]
     span = numbers[-1] - base + 1
     if span <= _DENSE_SPAN * len(numbers) and max(frequencies) < 1 << 8 and max(lengths) < 1 << 16:
-        planes = [bytearray(span) for _ in range(3)]
-        for number, frequency, length in zip(numbers, frequencies, lengths, strict=True):
-            place = number - base
-            planes[0][place] = frequency
-            planes[1][place] = length & 0xFF
-            planes[2][place] = length >> 8
-        wide = any(planes[2])
-        row = _STRUCT.pack(base, span, b"-", b"B", b"H" if wide else b"B")
-        return row + b"".join(planes if wide else planes[:2])
+        return _dense(base, span, numbers, frequencies, lengths)
     if numbers[-1] < 1 << 16:
         base = 0  # the numbers fit as they are, and need no sum when they are read
-    columns = [_narrow([number - base for number in numbers]), _narrow(frequencies), _narrow(lengths)]
-    codes = [column.typecode.encode() for column in columns]
+    columns = [
+        _narrow([number - base for number in numbers] if base else numbers),
+        _narrow(frequencies),
+        _narrow(lengths),
+    ]
+    codes = [_CODES[column.typecode] for column in columns]
     return _STRUCT.pack(base, len(numbers), *codes) + b"".join(map(pack_column, columns))
+
+
+def _dense(base: int, span: int, numbers: Sequence[int], frequencies: Sequence[int], lengths: Sequence[int]) -> bytes:
+    planes = [bytearray(span), bytearray(span), bytearray(span)]
+    for number, frequency, length in zip(numbers, frequencies, lengths, strict=True):
+        place = number - base
+        planes[0][place] = frequency
+        planes[1][place] = length & 0xFF
+        planes[2][place] = length >> 8
+    wide = any(planes[2])
+    row = _STRUCT.pack(base, span, b"-", b"B", b"H" if wide else b"B")
+    return row + b"".join(planes if wide else planes[:2])
 
 
 def decode_block(value: bytes, start: int) -> PostingBlock:

@@ -60,6 +60,7 @@ _MAX_TERM_BYTES = 240
 _MAX_IMPACTS = 24
 _STATS_STRUCT = struct.Struct("<BQQ")
 _HEAD_STRUCT = struct.Struct("<BBII")
+_IMPACT_STRUCT = struct.Struct("<II")
 
 Impact = tuple[int, int]
 """A frequency and a length that no other posting of the list beats on both."""
@@ -266,13 +267,9 @@ def encode_head(
     document_frequency: int, impacts: Sequence[Impact], firsts: Sequence[int], inline: bytes = b""
 ) -> bytes:
     """Return a head row; `inline` is the one encoded block of a list without block rows."""
-    flat = array("I", [value for impact in impacts for value in impact])
-    return (
-        _HEAD_STRUCT.pack(FORMAT, len(impacts), document_frequency, len(firsts))
-        + pack_column(flat)
-        + pack_column(array("I", firsts))
-        + inline
-    )
+    head = _HEAD_STRUCT.pack(FORMAT, len(impacts), document_frequency, len(firsts))
+    bounds = b"".join([_IMPACT_STRUCT.pack(*impact) for impact in impacts])
+    return head + bounds + (pack_column(array("I", firsts)) if firsts else b"") + inline
 
 
 def decode_head(term: str, value: bytes) -> PostingList:
