@@ -13,7 +13,7 @@ from latence_retrieval.text import tokenise as tokenise_module
 from latence_retrieval.text.match import letter_cases
 from latence_retrieval.text.normalise import fold, normalise, strip_disambiguator
 from latence_retrieval.text.sentences import sentence_spans
-from latence_retrieval.text.tokenise import tokenise
+from latence_retrieval.text.tokenise import tokenise, words_of
 
 TEXTS = st.text(max_size=40) | st.text(
     st.sampled_from(list("abzABZ019 .,-'&+#/()\u2019\u00e9\u0301\u00dfıİøŁ天あア゙กขา\u200b\u00adﬁＡ１Σσς")), max_size=24
@@ -88,6 +88,13 @@ def test_tokens_stand_in_order_within_the_text_and_never_overlap(text: str) -> N
 def test_the_ascii_path_gives_what_the_unicode_path_gives(text: str) -> None:
     marked = text + " \u00b7"  # a character of no token sends the text the long way
     assert tokenise(marked) == tokenise(text)
+
+
+@settings(max_examples=400)
+@given(st.one_of(ASCII, TEXTS))
+@example("J. R. R. and x1")
+def test_words_by_column_are_the_tokens(text: str) -> None:
+    assert words_of(text).tokens() == tokenise(text)
 
 
 @settings(max_examples=200)
