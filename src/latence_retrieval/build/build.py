@@ -89,7 +89,8 @@ def build_sidecar(
         backend: "sqlite", or "lmdb" with the extra.
         analyser: how chunks become index terms.
         replace: exchange an existing snapshot for the new one.
-        max_memory_mb: bound for the build's sorting and caching; some 10 bytes an entity come on top.
+        max_memory_mb: bound for what the build gathers, sorts and remembers. On top come the interpreter with this
+            package, bounded caches of words and the backend's write buffer (adr/0048), and some 10 bytes an entity.
         progress: called with (stage, items done, finished).
 
     Raises:
@@ -198,6 +199,7 @@ class _Job:
             progress=self._progress,
         )
         load_facts(scratch, facts, sinks.relation, self._progress)
+        scratch.forget()  # ids are numbers from here on
         self._catalogue = scratch.count("entity")
         if discover:
             discover_entities(

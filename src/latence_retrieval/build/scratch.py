@@ -26,7 +26,7 @@ CREATE TABLE fact (n INTEGER PRIMARY KEY, chunk INTEGER, relation INTEGER, confi
 CREATE TABLE link (chunk INTEGER PRIMARY KEY, subjects INTEGER, entities BLOB, masks BLOB);
 CREATE TABLE relation (n INTEGER PRIMARY KEY, label TEXT NOT NULL UNIQUE, description TEXT);
 """
-_CACHED_KEYS = 200_000
+_KEY_BYTES = 190  # a remembered id, its number and a dictionary slot in CPython
 _ROWS_AT_ONCE = 500
 _INSERT = {
     "entity": "INSERT INTO entity VALUES (?, ?, ?)",
@@ -45,6 +45,7 @@ class Scratch:
     """Tables that grow with the corpus, with a bounded cache over the look-ups that repeat."""
 
     def __init__(self, path: Path, *, cache_bytes: int) -> None:
+        """Create the file; `cache_bytes` is for its pages, and as much again for each kind of look-up."""
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.execute("PRAGMA journal_mode = OFF")
         self._db.execute("PRAGMA synchronous = OFF")
@@ -52,6 +53,7 @@ class Scratch:
         self._db.execute(f"PRAGMA cache_size = {-max(1024, cache_bytes // 1024)}")
         self._db.executescript(_SCHEMA)
         self._db.execute("BEGIN")
+        self._most_keys = cache_bytes // _KEY_BYTES
         self._caches: dict[str, dict[str, Any]] = {}
         self._waiting: defaultdict[str, list[Sequence[Any]]] = defaultdict(list)
 
@@ -116,7 +118,7 @@ class Scratch:
     def cache(self, purpose: str) -> dict[str, Any]:
         """Return the bounded cache of that name, emptied first where it is full."""
         cache = self._caches.setdefault(purpose, {})
-        if len(cache) >= _CACHED_KEYS:
+        if len(cache) >= self._most_keys:
             cache.clear()
         return cache
 

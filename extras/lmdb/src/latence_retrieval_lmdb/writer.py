@@ -15,7 +15,7 @@ from latence_retrieval_lmdb.engine import lmdb
 
 __all__ = ["LmdbWriter"]
 
-_BATCH_BYTES = 16 << 20  # rows of one transaction; its dirty pages stay in memory until it commits
+_BATCH_BYTES = 4 << 20  # rows of one transaction; its dirty pages stay in memory until it commits
 _ROW_OVERHEAD_BYTES = 128  # two bytes objects and a tuple in CPython
 _FIRST_MAP_BYTES = 256 << 20
 _LIB_VERSION = 0
