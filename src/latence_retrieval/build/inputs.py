@@ -58,7 +58,7 @@ def validated(item: Any, line: int, model: type[Model], *, argument: str) -> Num
         return Numbered(line, item, None)
     if type(item) is dict or isinstance(item, Mapping):
         return _validated(f"<{argument}>", line, dict(item), model)
-    raise at_line([], argument, line, f"is a {type(item).__name__}, expected a mapping or {model.__name__}")
+    raise RecordError(f"<{argument}>", line, f"is a {type(item).__name__}, expected a mapping or {model.__name__}")
 
 
 def at_line(source: RecordSource, argument: str, line: int, problem: str) -> RecordError:
