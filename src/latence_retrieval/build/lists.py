@@ -127,11 +127,12 @@ class SpilledRows:
     def add(self, items: Collection[tuple[int, bytes]]) -> None:
         """Add a row to each of several numbers (below 2**32)."""
         rows = self._rows
-        held = 0
+        before = len(rows)
+        held = len(items) * _ROW_BYTES
         for number, row in items:
             rows[number].append(row)
             held += len(row)
-        self._held_bytes += held + len(items) * _ROW_BYTES
+        self._held_bytes += held + (len(rows) - before) * _KEY_BYTES
         if self._held_bytes > self._max_memory_bytes:
             self._spill()
 
