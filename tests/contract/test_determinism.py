@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import os
+import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -236,6 +237,26 @@ def test_the_order_of_the_input_changes_no_ranking(
         embedding = shared.hashed_vector(question) if has_vectors else None
         left, right = (retrieve_evidence(question, sidecar=path, embedding=embedding, k=5) for path in (sample, turned))
         assert told(left) == told(right)
+
+
+@pytest.mark.parametrize("has_vectors", [True, False])
+def test_lines_in_any_order_give_the_same_anchors_and_the_same_first_passage(
+    questions: list[str], tmp_path: Path, has_vectors: bool
+) -> None:
+    records = {name: shared.read_lines(f"{name}.jsonl") for name in ("entities", "chunks", "facts", "relations")}
+    if has_vectors:
+        records["chunks"] = shared.with_vectors(records["chunks"], lambda chunk: f"{chunk['title']} {chunk['text']}")
+        records["entities"] = shared.with_vectors(records["entities"], lambda entity: entity["name"])
+    paths = []
+    for seed in range(4):
+        draw = random.Random(seed)
+        shuffled = {name: draw.sample(lines, len(lines)) for name, lines in records.items()}
+        paths.append(build_sidecar(tmp_path / str(seed), discover=True, **shuffled).path)
+    for question in questions:
+        embedding = shared.hashed_vector(question) if has_vectors else None
+        answers = [retrieve_evidence(question, sidecar=path, embedding=embedding) for path in paths]
+        assert len({repr(told(answer)[1]) for answer in answers}) == 1
+        assert len({answer.ranking[0].chunk_id for answer in answers}) == 1
 
 
 def test_equal_scores_are_ordered_by_ascending_id(tmp_path: Path) -> None:
