@@ -11,6 +11,7 @@ import pytest
 
 from latence_retrieval import Sidecar, retrieve_evidence, verify_sidecar
 from latence_retrieval.errors import (
+    InvalidInputError,
     PluginError,
     SidecarCorruptError,
     SidecarError,
@@ -142,8 +143,9 @@ def test_a_closed_snapshot_is_refused(small: Path) -> None:
     sidecar = Sidecar.open(small)
     sidecar.close()
     sidecar.close()
-    with pytest.raises(ValueError, match="closed"):
-        retrieve_evidence(QUESTION, sidecar=sidecar)
+    for k in (0, 10):
+        with pytest.raises(InvalidInputError, match="is closed; open it again"):
+            retrieve_evidence(QUESTION, sidecar=sidecar, k=k)
 
 
 def test_verification_finds_an_altered_byte_in_any_file(small_vectors: Path, tmp_path: Path) -> None:
