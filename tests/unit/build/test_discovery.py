@@ -54,3 +54,12 @@ def test_the_phrase_recurs_at_the_beginning_and_within_a_sentence(tmp_path: Path
 def test_a_function_word_that_begins_a_sentence_is_no_part_of_any_phrase(tmp_path: Path) -> None:
     texts = ["The Grey Heron Society meets.", "In the Grey Heron Society they sing."]
     assert discovered(tmp_path / "kb", texts) == {"grey heron society"}
+
+
+def test_a_capital_within_a_sentence_is_no_matter_of_its_place(tmp_path: Path) -> None:
+    texts = [
+        "We joined the March of the Herons.",
+        "They joined the March of the Herons.",
+        "We march, they march, all march, and march on.",
+    ]
+    assert discovered(tmp_path / "kb", texts) == {"march of the herons"}
