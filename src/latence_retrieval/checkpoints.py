@@ -7,6 +7,7 @@ said `allow_download=True` (adr/0021).
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import threading
@@ -14,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from latence_retrieval.errors import InvalidInputError, ModelError
+from latence_retrieval.errors import InvalidInputError, ModelError, needs_extra
 
-__all__ = ["LazyCheckpoint"]
+__all__ = ["LazyCheckpoint", "checked_count", "import_packages"]
 
 T = TypeVar("T")
 
@@ -147,6 +148,33 @@ class LazyCheckpoint(Generic[T]):
                 problem = "is neither a directory here nor a checkpoint in the local Hugging Face cache"
                 fix = f"run `hf download {self.model}` first, pass a local directory, or pass allow_download=True"
             raise ModelError("model", self.model, problem, fix=fix) from error
+
+
+def import_packages(extra: str, *packages: str, purpose: str) -> None:
+    """Import each package in order, so that the first that is absent names the install line.
+
+    Args:
+        extra: name of the extra that brings them.
+        packages: top-level modules, those first that the later ones need.
+        purpose: what the caller wanted them for, in words.
+
+    Raises:
+        MissingExtraError: one of them is absent; what else fails in an import passes through.
+    """
+    for package in packages:
+        with needs_extra(extra, package=package, purpose=purpose):
+            importlib.import_module(package)
+
+
+def checked_count(argument: str, value: int | None) -> int | None:
+    """Return an optional count of at least 1, such as threads, or None for the model's own.
+
+    Raises:
+        InvalidInputError: it is something else.
+    """
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        raise InvalidInputError(argument, f"is {value!r}", fix="pass a count of at least 1, or None")
+    return value
 
 
 def _reason(error: Exception) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from latence_retrieval.checkpoints import LazyCheckpoint
+from latence_retrieval.checkpoints import LazyCheckpoint, import_packages
 from latence_retrieval.entry.recognised import (
     DEFAULT_MIN_COSINE,
     DEFAULT_SPAN_THRESHOLD,
@@ -16,7 +16,6 @@ from latence_retrieval.entry.recognised import (
     RecognisingTier,
     Recognition,
 )
-from latence_retrieval.errors import needs_extra
 from latence_retrieval.ports.entry_tier import Span
 
 __all__ = ["MAX_QUERY_WORDS", "GlinerTier"]
@@ -130,9 +129,4 @@ class GlinerTier(RecognisingTier):
 
 
 def _import_packages() -> None:
-    with needs_extra("gliner", package="torch", purpose="GLiNER"):
-        import torch  # noqa: F401
-    with needs_extra("gliner", package="transformers", purpose="GLiNER"):
-        import transformers  # noqa: F401
-    with needs_extra("gliner", package="gliner", purpose="GLiNER"):
-        import gliner  # noqa: F401
+    import_packages("gliner", "torch", "transformers", "gliner", purpose="GLiNER")

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from latence_retrieval.checkpoints import LazyCheckpoint
+from latence_retrieval.checkpoints import LazyCheckpoint, checked_count, import_packages
 from latence_retrieval.entry.recognised import Recognition
 from latence_retrieval.errors import InvalidInputError, ModelError, needs_extra
 from latence_retrieval.ports.entry_tier import Span
@@ -50,10 +50,8 @@ class Extractor:
         allow_download: bool,
         revision: str | None,
     ) -> None:
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise InvalidInputError("threads", f"is {threads!r}", fix="pass a count of at least 1, or None")
         self._device = device
-        self._threads = threads
+        self._threads = checked_count("threads", threads)
         self.checkpoint: LazyCheckpoint[_Loaded] = LazyCheckpoint(
             model, imports=_import_packages, load=self._load, allow_download=allow_download, revision=revision
         )
@@ -127,12 +125,7 @@ class Extractor:
 
 def _import_packages() -> None:
     """Import what inference needs; gliner2's own base install declares neither torch nor transformers nor peft."""
-    with needs_extra("gliner2", package="torch", purpose="GLiNER2"):
-        import torch  # noqa: F401
-    with needs_extra("gliner2", package="transformers", purpose="GLiNER2"):
-        import transformers  # noqa: F401
-    with needs_extra("gliner2", package="peft", purpose="GLiNER2"):
-        import peft  # noqa: F401
+    import_packages("gliner2", "torch", "transformers", "peft", purpose="GLiNER2")
     with needs_extra("gliner2", package="gliner2", purpose="GLiNER2"):
         from gliner2 import AutoExtractor  # noqa: F401 - lazy there: the import is what loads torch
 

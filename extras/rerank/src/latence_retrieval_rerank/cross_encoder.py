@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from latence_retrieval.checkpoints import LazyCheckpoint
-from latence_retrieval.errors import InvalidInputError, ModelError, needs_extra
+from latence_retrieval.checkpoints import LazyCheckpoint, checked_count, import_packages
+from latence_retrieval.errors import ModelError
 
 __all__ = ["DEFAULT_BATCH_SIZE", "CrossEncoderReranker"]
 
@@ -51,11 +51,8 @@ class CrossEncoderReranker:
         Raises:
             InvalidInputError: an argument cannot be used.
         """
-        for argument, value in (("batch_size", batch_size), ("max_tokens", max_tokens)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise InvalidInputError(argument, f"is {value!r}", fix="pass a count of at least 1")
-        self._batch_size = batch_size
-        self._max_tokens = max_tokens
+        self._batch_size = checked_count("batch_size", batch_size) or DEFAULT_BATCH_SIZE
+        self._max_tokens = checked_count("max_tokens", max_tokens)
         self._device = device
         self.checkpoint: LazyCheckpoint[Any] = LazyCheckpoint(
             model, imports=_import_packages, load=self._open, allow_download=allow_download, revision=revision
@@ -114,7 +111,4 @@ class CrossEncoderReranker:
 
 
 def _import_packages() -> None:
-    with needs_extra("rerank", package="torch", purpose="the cross-encoder reranker"):
-        import torch  # noqa: F401
-    with needs_extra("rerank", package="sentence_transformers", purpose="the cross-encoder reranker"):
-        import sentence_transformers  # noqa: F401
+    import_packages("rerank", "torch", "sentence_transformers", purpose="the cross-encoder reranker")
