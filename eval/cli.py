@@ -64,6 +64,13 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--linker", choices=LINKERS, default=LINKERS[0], help="how passages are linked at index time")
     parser.add_argument("--fresh", action="store_true", help="measure again even what is cached")
     parser.add_argument("--gliner2", default=None, metavar="DIR", help="checkpoint for the tier 2 systems")
+    parser.add_argument(
+        "--gliner2-labels",
+        type=_names,
+        default=None,
+        metavar="LABEL[,LABEL]",
+        help="entity labels for it (default: its labels.json, else each snapshot's entity types)",
+    )
 
 
 def _add_out(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,7 @@ __all__ = [
 
 def _request(parsed: argparse.Namespace, *, sets: list[str], systems: list[str]) -> RunRequest:
     from eval.run import RunRequest
+    from eval.systems.tier2 import Checkpoint
 
     return RunRequest(
         data_dir=parsed.data or default_data_dir(),
@@ -34,7 +35,7 @@ def _request(parsed: argparse.Namespace, *, sets: list[str], systems: list[str])
         cache_dir=parsed.cache or default_cache_dir(),
         limit=parsed.limit,
         fresh=parsed.fresh,
-        gliner2=parsed.gliner2,
+        gliner2=Checkpoint.named(parsed.gliner2, parsed.gliner2_labels) if parsed.gliner2 else None,
         vectors_dir=parsed.vectors,
         linker=parsed.linker,
     )

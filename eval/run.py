@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eval.cache import Cache, code_digest
 from eval.config import EvalConfig
@@ -20,7 +20,12 @@ from eval.results import write_results
 from eval.stats.aggregate import compare_columns
 from eval.stats.breakdown import groups_of
 from eval.systems.base import Bench
+from eval.systems.latence import asks_a_model
+from eval.systems.names import parse_name
 from eval.systems.registry import make_system, parse_systems
+
+if TYPE_CHECKING:
+    from eval.systems.tier2 import Checkpoint
 
 __all__ = ["RunRequest", "run", "run_sets"]
 
@@ -42,7 +47,7 @@ class RunRequest:
         config: EvalConfig | None = None,
         limit: int | None = None,
         fresh: bool = False,
-        gliner2: str | None = None,
+        gliner2: Checkpoint | None = None,
         vectors_dir: Path | None = None,
         linker: str = "catalogue",
     ) -> None:
@@ -96,6 +101,7 @@ def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str,
         "config": request.config.as_json(),
         "linker": request.linker,
         "limit": request.limit,
+        "gliner2": request.gliner2.identity() if request.gliner2 else None,
     }
     for key in (
         "sets",
@@ -160,7 +166,7 @@ def _measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: d
         "config": request.config.as_json(),
         "system": name,
         "identity": dict(system.identity()),
-        "gliner2": request.gliner2,
+        "gliner2": request.gliner2.identity() if request.gliner2 and asks_a_model(parse_name(name)) else None,
         "linker": request.linker,
         "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "ledger.py"),
     }

@@ -14,6 +14,7 @@ from eval.metrics.chains import FoundChain
 if TYPE_CHECKING:
     from eval.graph.entity_graph import EntityGraph
     from eval.systems.dense import DenseSearch
+    from eval.systems.tier2 import Checkpoint
 
 __all__ = ["Answer", "Bench", "FoundAnchor", "System"]
 
@@ -74,7 +75,7 @@ class Bench:
     data: EvalSet
     config: EvalConfig
     cache: Cache
-    gliner2: str | None = None
+    gliner2: Checkpoint | None = None
     linker: str = "catalogue"
     _dense: DenseSearch | None = None
     _graph: EntityGraph | None = None

@@ -20,11 +20,12 @@ from eval.systems.clock import Stopwatch
 from eval.systems.names import SystemName, apply_overrides
 from eval.systems.sidecars import built_sidecar
 from eval.systems.stages import timed_stages
+from eval.systems.tier2 import OncePerQuestion
 
 if TYPE_CHECKING:
     from latence_retrieval.evidence_result import EvidenceResult
 
-__all__ = ["TIERS", "VARIANTS", "Latence"]
+__all__ = ["TIERS", "VARIANTS", "Latence", "asks_a_model"]
 
 TIERS: dict[str, tuple[str, ...]] = {
     "tier0": ("ann",),
@@ -53,6 +54,11 @@ _DEEP_K = 200
 """Passages of the untimed call for the largest budget, which the loss ledger reads too: as many as are scored."""
 
 
+def asks_a_model(name: SystemName) -> bool:
+    """Return whether a system has tier 2."""
+    return "gliner2" in TIERS.get(name.base, ())
+
+
 class Latence:
     """One configuration of the library.
 
@@ -63,6 +69,7 @@ class Latence:
     def __init__(self, name: SystemName) -> None:
         self.name = name.text
         self._tiers = TIERS[name.base]
+        self._once: OncePerQuestion | None = None
         self._overrides = {**(VARIANTS[name.variant] if name.variant else {}), **name.settings}
 
     def identity(self) -> Mapping[str, object]:
@@ -70,7 +77,7 @@ class Latence:
         here = Path(__file__).parent
         return {
             "library": library_digest(),
-            "adapter": code_digest(Path(__file__), here / "sidecars.py", here / "stages.py"),
+            "adapter": code_digest(Path(__file__), here / "sidecars.py", here / "stages.py", here / "tier2.py"),
             "overrides": self._overrides,
         }
 
@@ -102,12 +109,18 @@ class Latence:
             raise SystemUnavailable(self.name, "tier 2 needs a checkpoint; give --gliner2 DIR")
         from latence_retrieval import plugins
 
-        return plugins.create("entry.gliner2", model=bench.gliner2)
+        checkpoint = bench.gliner2
+        self._once = OncePerQuestion(
+            plugins.create("entry.gliner2", model=checkpoint.model, labels=checkpoint.labels, threads=1)
+        )
+        return self._once
 
     def answer(self, question: Question) -> Answer:
         """Time the default call; other budgets and a deeper ranking are asked for outside the clock."""
         config = self._bench.config
         given = self._given(question)
+        if self._once is not None:
+            self._once.forget()
         with timed_stages() as stages, Stopwatch() as clock:
             result = self._ask(question, given, budget=config.timed_budget, k=DEFAULT_K)
         deep = self._ask(question, given, budget=max(config.budgets), k=_DEEP_K)
