@@ -3,7 +3,7 @@
     python -m eval.bench.tier2 --gliner2 DIR [--parts tiers altered relations latency]
 
 Per tier on the questions as written, and on questions whose names were altered; the relation signal on typed facts;
-latency. Every figure belongs to the checkpoint in DIR, whose card says what it is.
+latency. With `--work DIR` a stopped run goes on where it was. Every figure belongs to the checkpoint in DIR, whose card says what it is.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eval.bench.tier2_altered import ALTERATIONS, altered
+from eval.bench.tier2_altered import ALTERATIONS, DRAWN, altered
 from eval.bench.tier2_asking import Asker, MemoTier, MiniLM, summarise
 from eval.bench.tier2_latency import measure_latency
 from eval.bench.tier2_relations import measure_relations
+from eval.bench.tier2_rows import Remembered
 from eval.config import EvalConfig, default_data_dir
 from eval.data.load import load_set
 from eval.data.records import EvalSet, Question
 from eval.graph.linkers import linked_inputs
 from eval.progress import say
+from eval.systems.tier2 import Checkpoint
 
 __all__ = ["main"]
 
 SETS = ("2wiki_pooled", "hotpotqa_pooled", "musique_pooled")
 PARTS = ("tiers", "altered", "relations", "latency")
+AS_WRITTEN = "as written"
+TIERS = ("0", "1", "2", "0+1", "1+2", "0+1+2", "0+1+2, embedder")
+ON_ALTERED = ("0+1", "0+1+2", "0+1+2, embedder")
 LABELS = ("entity",)
-"""The checkpoint of `train_gliner2` knows this label best; the sets' snapshots have no entity types."""
+"""The sets' snapshots have no entity types, and the checkpoint of `train_gliner2` finds names of any type by this."""
 
 
 def _configurations(model: str, embed: MiniLM) -> dict[str, list[Any]]:
     seen: dict[Any, Any] = {}
     bare = MemoTier(seen, model=model, labels=LABELS)
     linked = MemoTier(seen, model=model, labels=LABELS, embed=embed)
-    return {
-        "0": ["ann"],
-        "1": ["alias"],
-        "2": [bare],
-        "0+1": ["ann", "alias"],
-        "1+2": ["alias", bare],
-        "0+1+2": ["ann", "alias", bare],
-        "0+1+2, embedder": ["ann", "alias", linked],
-    }
+    parts: dict[str, Any] = {"0": "ann", "1": "alias", "2": bare}
+    found = {name: [parts[part] for part in name.split("+")] for name in TIERS[:-1]}
+    return {**found, TIERS[-1]: ["ann", "alias", linked]}
 
 
 def _publish(data: EvalSet, work: Path) -> Path:
@@ -69,29 +69,45 @@ def _publish(data: EvalSet, work: Path) -> Path:
 
 
 def _measure(
-    asker: Asker, questions: Sequence[Question], tiers: Mapping[str, list[Any]], *, as_written: bool, what: str
+    asker: Asker,
+    questions: Sequence[Question],
+    tiers: Mapping[str, list[Any]],
+    *,
+    remembered: Remembered,
+    what: str,
 ) -> dict[str, list[dict[str, float]]]:
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in tiers}
     for done, question in enumerate(questions, start=1):
         for name, chosen in tiers.items():
-            rows[name].append(asker.ask(question, tiers=chosen, as_written=as_written))
+            rows[name].append(
+                remembered.get(
+                    (asker.data.name, what, name, question.id),
+                    with_model="2" in name,
+                    make=partial(asker.ask, question, tiers=chosen, as_written=what == AS_WRITTEN),
+                )
+            )
         if done % 100 == 0:
             say(f"{asker.data.name}: {what}, {done} of {len(questions)} questions")
     return rows
 
 
-def _altered_part(asker: Asker, tiers: Mapping[str, list[Any]], config: EvalConfig, limit: int) -> dict[str, Any]:
+def _altered_part(
+    asker: Asker, tiers: Mapping[str, list[Any]], config: EvalConfig, limit: int | None, *, remembered: Remembered
+) -> dict[str, Any]:
+    """Measure every alteration; those that draw letters, with two seeds."""
     data = asker.data
     if not data.anchors:
         return {}
     named = [question for question in data.questions if data.anchors.get(question.id)][:limit]
+    few = {name: tiers[name] for name in ON_ALTERED if name in tiers}
     found: dict[str, Any] = {}
     for kind in ALTERATIONS:
-        pairs = [altered(question, data.anchors[question.id], kind, seed=config.seed) for question in named]
-        changed = [question for question in pairs if question is not None]
-        few = {name: tiers[name] for name in ("1", "0+1", "0+1+2", "0+1+2, embedder")}
-        rows = _measure(asker, changed, few, as_written=False, what=kind)
-        found[kind] = summarise(rows, baseline="0+1", config=config)
+        for seed in (config.seed, config.seed + 1) if kind in DRAWN else (config.seed,):
+            pairs = [altered(question, data.anchors[question.id], kind, seed=seed) for question in named]
+            changed = [question for question in pairs if question is not None]
+            label = f"{kind}, seed {seed}" if kind in DRAWN else kind
+            rows = _measure(asker, changed, few, remembered=remembered, what=label)
+            found[label] = summarise(rows, baseline="0+1", config=config)
     return found
 
 
@@ -103,8 +119,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS)
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--limit", type=int, default=None, help="first questions of each set only")
-    parser.add_argument("--altered", type=int, default=300, help="questions of each set that are altered")
-    parser.add_argument("--work", type=Path, default=None, help="keep snapshots here, and use those that are there")
+    parser.add_argument("--tiers", nargs="+", default=list(TIERS), choices=TIERS, metavar="TIERS")
+    parser.add_argument(
+        "--work", type=Path, default=None, help="keep snapshots and rows here, and use those that are there"
+    )
     parser.add_argument("--out", type=Path, default=Path("eval/results/tier2.json"))
     options = parser.parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -125,18 +143,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         work.mkdir(parents=True, exist_ok=True)
         for name in options.sets:
             data = load_set(options.data, name)
+            remembered = Remembered(work / f"rows-{name}.jsonl", checkpoint=Checkpoint(options.gliner2, LABELS))
             place = _publish(data, work)
             asker = Asker(data, place, embed=embed)
-            tiers = _configurations(options.gliner2, embed)
+            tiers = {k: v for k, v in _configurations(options.gliner2, embed).items() if k in options.tiers}
             if "tiers" in options.parts:
-                rows = _measure(asker, data.questions[: options.limit], tiers, as_written=True, what="as written")
+                asked = data.questions[: options.limit]
+                rows = _measure(asker, asked, tiers, remembered=remembered, what=AS_WRITTEN)
                 results["tiers"][name] = summarise(rows, baseline="1", config=config)
             if "altered" in options.parts:
-                few = min(options.altered, options.limit or options.altered)
-                results["altered"][name] = _altered_part(asker, tiers, config, few)
+                results["altered"][name] = _altered_part(asker, tiers, config, options.limit, remembered=remembered)
             if "relations" in options.parts and (data.triples or any(q.evidences for q in data.questions)):
                 results["relations"][name] = measure_relations(
-                    data, model=options.gliner2, work=work, embed=embed, config=config, limit=options.limit
+                    data,
+                    model=options.gliner2,
+                    work=work,
+                    embed=embed,
+                    config=config,
+                    limit=options.limit,
+                    remembered=remembered,
                 )
             if "latency" in options.parts and name == options.sets[0]:
                 texts = [question.text for question in data.questions[: min(110, options.limit or 110)]]

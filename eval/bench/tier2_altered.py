@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from eval.data.records import GoldAnchor, Question
 
-__all__ = ["ALTERATIONS", "altered"]
+__all__ = ["ALTERATIONS", "DRAWN", "altered"]
 
 _PARTICLES = frozenset({"the", "a", "an", "of", "and", "in", "on", "de", "van", "von"})
 
@@ -56,6 +56,9 @@ ALTERATIONS: Mapping[str, Callable[[str, random.Random], str] | None] = {
     "misspelt": _misspelt,
     "initialled": _initialled,
 }
+
+DRAWN = frozenset({"misspelt"})
+"""Alterations that depend on the seed."""
 
 
 def altered(question: Question, anchors: Sequence[GoldAnchor], kind: str, *, seed: int) -> Question | None:

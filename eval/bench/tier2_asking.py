@@ -93,6 +93,15 @@ class Asker:
         for passage in data.passages:
             self._about.setdefault(f"title:{passage.title}", []).append(passage.id)
 
+    def vector(self, question: Question) -> Sequence[float]:
+        """Return the set's own vector of a question."""
+        return self._dense.embedding(question)
+
+    def anchor_names(self, query: str, embedding: Sequence[float]) -> list[str]:
+        """Return the names of the anchors that the alias table finds in a query."""
+        found = retrieve_evidence(query, sidecar=self.sidecar, embedding=embedding, tiers=("alias",), k=1)
+        return [anchor.name for anchor in found.anchors]
+
     def ask(
         self, question: Question, *, tiers: Sequence[Any], as_written: bool = True, **more: Any
     ) -> dict[str, float]:

@@ -1,25 +1,41 @@
-"""What the relation signal is worth on typed facts: with GLiNER2, with the embedding variant, without."""
+"""What the relation signal is worth on typed facts: with GLiNER2, with the embedding variants, without.
+
+The weight is chosen on one half of the questions and its worth told on the other.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from eval.bench.tier2_asking import Asker, MemoSignal, MiniLM, summarise
+from eval.bench.tier2_embedded import EmbeddedRelations, calibrate
+from eval.bench.tier2_rows import Remembered
 from eval.config import EvalConfig
 from eval.data.records import EvalSet, Question
+from eval.gliner2_card import average_precision
 from eval.graph.linkers import linked_inputs
 from eval.progress import say
 from latence_retrieval.build import build_sidecar
 from latence_retrieval.build.load import MENTIONS
-from latence_retrieval.utility.relation import EmbeddingRelationSignal
+from latence_retrieval.settings import Settings
 
 __all__ = ["measure_relations"]
+
+WEIGHTS = (0.05, 0.1, 0.2, 0.4, 0.8)
+WITHOUT = "without"
 
 
 def _in_measured_half(question: Question) -> bool:
     return hashlib.sha256(question.id.encode()).digest()[0] % 2 == 0
+
+
+def _chooses(question: Question) -> bool:
+    """Whether a measured question serves to choose the weight; the others serve to tell what it is worth."""
+    return hashlib.sha256(question.id.encode()).digest()[1] % 2 == 0
 
 
 def _evidence_facts(data: EvalSet) -> dict[str, Any]:
@@ -46,20 +62,30 @@ def _evidence_facts(data: EvalSet) -> dict[str, Any]:
     return {"entities": list(phrases.values()), "facts": list(facts.values())}
 
 
-def measure_relations(
-    data: EvalSet, *, model: str, work: Path, embed: MiniLM, config: EvalConfig, limit: int | None
-) -> dict[str, Any]:
-    """Build a snapshot with typed facts and relation vectors, and ask it with each signal.
+def _questions_and_inputs(data: EvalSet) -> tuple[list[Question], dict[str, Any]]:
+    """Return the questions to ask and the snapshot's inputs.
 
-    MuSiQue's facts are those a language model extracted from the passages around its 100 training questions, which
-    are the ones asked. 2Wiki's come from the reasoning triples of half of its questions; the other half is asked.
+    MuSiQue's facts are those that a language model extracted from the passages around its 100 training questions,
+    which are the ones asked. 2Wiki's come from the reasoning triples of half of its questions; the other half is asked.
     """
     if data.triples:
-        inputs = linked_inputs(data, "openie")
-        questions = [item for item in data.questions if item.split == "train"]
-    else:
-        inputs = {**linked_inputs(data, "catalogue"), **_evidence_facts(data)}
-        questions = [item for item in data.questions if _in_measured_half(item)]
+        return [item for item in data.questions if item.split == "train"], linked_inputs(data, "openie")
+    inputs = {**linked_inputs(data, "catalogue"), **_evidence_facts(data)}
+    return [item for item in data.questions if _in_measured_half(item)], inputs
+
+
+def measure_relations(
+    data: EvalSet,
+    *,
+    model: str,
+    work: Path,
+    embed: MiniLM,
+    config: EvalConfig,
+    limit: int | None,
+    remembered: Remembered,
+) -> dict[str, Any]:
+    """Build a snapshot with typed facts, rank its relations for each question, and ask it with each signal."""
+    questions, inputs = _questions_and_inputs(data)
     questions = questions[:limit]
     labels = sorted({fact["relation"] for fact in inputs["facts"]} - {MENTIONS})
     say(f"{data.name}: {len(inputs['facts'])} facts, {len(labels)} relations, {len(questions)} questions")
@@ -78,16 +104,92 @@ def measure_relations(
         )
     asker = Asker(data, place, embed=embed)
     signals: dict[str, Any] = {
-        "without": None,
-        "embedding": EmbeddingRelationSignal(asker.sidecar),
+        "embedding": EmbeddedRelations(asker, form="{}"),
+        "embedding, question form": EmbeddedRelations(asker, form="What is the {}?"),
+        "embedding, question form, less anchors": EmbeddedRelations(asker, form="What is the {}?", less_anchors=0.5),
         "gliner2": MemoSignal(model=model),
     }
-    rows: dict[str, list[dict[str, float]]] = {name: [] for name in signals}
+    told: dict[str, Any] = {"facts": len(inputs["facts"]), "relations": len(labels), "questions": len(questions)}
+    asked = {item.id: {relation for _, relation, _ in item.evidences} & set(labels) for item in questions}
+    ranked = [item for item in questions if asked[item.id]]
+    if ranked:
+        told["calibration"] = {
+            name: calibrate(signal, [item for item in ranked if _chooses(item)], asked, labels)
+            for name, signal in signals.items()
+            if isinstance(signal, EmbeddedRelations)
+        }
+        told["ranking"] = {
+            name: _mean_average_precision(asker, signal, [item for item in ranked if not _chooses(item)], asked, labels)
+            for name, signal in signals.items()
+        }
+        told["ranked questions"] = sum(not _chooses(item) for item in ranked)
+    rows = _downstream(asker, questions, signals, remembered)
+    return {**told, **_chosen(rows, questions, config)}
+
+
+def _mean_average_precision(
+    asker: Asker, signal: Any, questions: Sequence[Question], asked: Mapping[str, set[str]], labels: Sequence[str]
+) -> float:
+    """Return the mean average precision of the signal's order of all relations of the facts."""
+    total = 0.0
+    for question in questions:
+        scores = signal.relation_scores(question.text, dict.fromkeys(labels), asker.vector(question)) or {}
+        order = sorted(labels, key=lambda label: (-scores.get(label, 0.0), label))
+        total += average_precision(order, asked[question.id])
+    return round(total / len(questions), 4) if questions else 0.0
+
+
+def _downstream(
+    asker: Asker, questions: Sequence[Question], signals: Mapping[str, Any], remembered: Remembered
+) -> dict[str, list[dict[str, float]]]:
+    settings = Settings()
+    rows: dict[str, list[dict[str, float]]] = {WITHOUT: []}
     for done, question in enumerate(questions, start=1):
+        ways: dict[str, dict[str, Any]] = {WITHOUT: {}}
         for name, signal in signals.items():
-            rows[name].append(asker.ask(question, tiers=("ann", "alias"), relation_signal=signal))
+            for weight in WEIGHTS:
+                weights = settings.weights.model_copy(update={"relq": weight})
+                changed = settings.model_copy(update={"weights": weights})
+                ways[f"{name} at {weight}"] = {"relation_signal": signal, "settings": changed}
+        for way, more in ways.items():
+            make = partial(asker.ask, question, tiers=("ann", "alias"), **more)
+            key = (asker.data.name, "relations", way, question.id)
+            rows.setdefault(way, []).append(remembered.get(key, with_model="gliner2" in way, make=make))
         if done % 50 == 0:
-            say(f"{data.name}: relations, {done} of {len(questions)} questions")
-    touched = sum("relq present" in row for row in rows["embedding"])
-    summary = summarise(rows, baseline="without", config=config)
-    return {"facts": len(inputs["facts"]), "relations": len(labels), "questions with typed facts": touched, **summary}
+            say(f"{asker.data.name}: relations, {done} of {len(questions)} questions")
+    return rows
+
+
+def _chosen(
+    rows: Mapping[str, Sequence[Mapping[str, float]]], questions: Sequence[Question], config: EvalConfig
+) -> dict[str, Any]:
+    """Choose each signal's weight by recall@5 on one half, the least weight among equals; tell the other half."""
+
+    def half(way: str, *, chooses: bool) -> list[Mapping[str, float]]:
+        return [row for row, question in zip(rows[way], questions, strict=True) if _chooses(question) == chooses]
+
+    def recall(way: str) -> float:
+        scored = half(way, chooses=True)
+        return sum(row["recall@5"] for row in scored) / len(scored) if scored else 0.0
+
+    names = list(dict.fromkeys(way.rsplit(" at ", 1)[0] for way in rows if way != WITHOUT))
+    best: dict[str, float] = {}
+    for name in names:
+        recalls = {weight: recall(f"{name} at {weight}") for weight in WEIGHTS}
+        best[name] = min(weight for weight in WEIGHTS if recalls[weight] == max(recalls.values()))
+    others = {way: half(way, chooses=False) for way in rows}
+    return {
+        "questions with typed facts": sum("relq present" in row for row in rows[f"{names[0]} at {WEIGHTS[0]}"]),
+        "chosen weights": best,
+        "recall@5 by weight, choosing half": {way: round(100 * recall(way), 2) for way in rows},
+        "at the chosen weight, other half": summarise(
+            {WITHOUT: others[WITHOUT], **{name: others[f"{name} at {best[name]}"] for name in names}},
+            baseline=WITHOUT,
+            config=config,
+        ),
+        "at 0.2, all questions": summarise(
+            {WITHOUT: rows[WITHOUT], **{name: rows[f"{name} at 0.2"] for name in names}},
+            baseline=WITHOUT,
+            config=config,
+        ),
+    }
