@@ -42,12 +42,12 @@ class TrainingPlan:
         seed: of data, order and initialisation.
     """
 
-    steps: int = 1200
+    steps: int = 1400
     relation_batch: int = 32
     span_batch: int = 16
-    span_every: int = 3
-    relation_examples: int = 30_000
-    span_examples: int = 8000
+    span_every: int = 2
+    relation_examples: int = 24_000
+    span_examples: int = 12_000
     dev_examples: int = 400
     encoder_rate: float = 2e-4
     marker_rate: float = 2e-3

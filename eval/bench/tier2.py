@@ -92,7 +92,13 @@ def _measure(
 
 
 def _altered_part(
-    asker: Asker, tiers: Mapping[str, list[Any]], config: EvalConfig, limit: int | None, *, remembered: Remembered
+    asker: Asker,
+    tiers: Mapping[str, list[Any]],
+    config: EvalConfig,
+    *,
+    limit: int | None,
+    kinds: Sequence[str],
+    remembered: Remembered,
 ) -> dict[str, Any]:
     """Measure every alteration; those that draw letters, with two seeds."""
     data = asker.data
@@ -101,7 +107,7 @@ def _altered_part(
     named = [question for question in data.questions if data.anchors.get(question.id)][:limit]
     few = {name: tiers[name] for name in ON_ALTERED if name in tiers}
     found: dict[str, Any] = {}
-    for kind in ALTERATIONS:
+    for kind in kinds:
         for seed in (config.seed, config.seed + 1) if kind in DRAWN else (config.seed,):
             pairs = [altered(question, data.anchors[question.id], kind, seed=seed) for question in named]
             changed = [question for question in pairs if question is not None]
@@ -120,10 +126,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
     parser.add_argument("--limit", type=int, default=None, help="first questions of each set only")
     parser.add_argument("--tiers", nargs="+", default=list(TIERS), choices=TIERS, metavar="TIERS")
+    parser.add_argument("--alterations", nargs="+", default=list(ALTERATIONS), choices=list(ALTERATIONS))
     parser.add_argument(
         "--work", type=Path, default=None, help="keep snapshots and rows here, and use those that are there"
     )
-    parser.add_argument("--out", type=Path, default=Path("eval/results/tier2.json"))
+    parser.add_argument("--out", type=Path, default=Path("eval/results/tier2-bench.json"))
     options = parser.parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     config = EvalConfig()
@@ -143,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         work.mkdir(parents=True, exist_ok=True)
         for name in options.sets:
             data = load_set(options.data, name)
-            remembered = Remembered(work / f"rows-{name}.jsonl", checkpoint=Checkpoint(options.gliner2, LABELS))
+            remembered = Remembered(work, checkpoint=Checkpoint(options.gliner2, LABELS))
             place = _publish(data, work)
             asker = Asker(data, place, embed=embed)
             tiers = {k: v for k, v in _configurations(options.gliner2, embed).items() if k in options.tiers}
@@ -152,7 +159,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 rows = _measure(asker, asked, tiers, remembered=remembered, what=AS_WRITTEN)
                 results["tiers"][name] = summarise(rows, baseline="1", config=config)
             if "altered" in options.parts:
-                results["altered"][name] = _altered_part(asker, tiers, config, options.limit, remembered=remembered)
+                results["altered"][name] = _altered_part(
+                    asker,
+                    tiers,
+                    config,
+                    limit=options.limit,
+                    kinds=options.alterations,
+                    remembered=remembered,
+                )
             if "relations" in options.parts and (data.triples or any(q.evidences for q in data.questions)):
                 results["relations"][name] = measure_relations(
                     data,

@@ -64,7 +64,7 @@ def test_examples_of_relations_alone_ask_for_no_entity(catalogue: Catalogue) -> 
 
 
 def test_every_third_batch_is_on_spans_and_no_example_comes_twice_in_an_epoch() -> None:
-    plan = TrainingPlan(relation_batch=2, span_batch=3)
+    plan = TrainingPlan(relation_batch=2, span_batch=3, span_every=3)
     records = {"relations": [f"r{i}" for i in range(20)], "spans": [f"s{i}" for i in range(9)]}
     batches = [_batch(records, plan, step) for step in range(9)]
     assert [batch[0][0] for batch in batches] == ["r", "r", "s"] * 3
@@ -75,7 +75,7 @@ def test_every_third_batch_is_on_spans_and_no_example_comes_twice_in_an_epoch() 
 
 
 def test_a_batch_depends_on_the_seed_and_the_step_alone() -> None:
-    plan = TrainingPlan(relation_batch=2, span_batch=3)
+    plan = TrainingPlan(relation_batch=2, span_batch=3, span_every=3)
     records = {"relations": list(range(20)), "spans": list(range(100, 109))}
     backwards = [_batch(records, plan, step) for step in reversed(range(30))]
     assert [_batch(records, plan, step) for step in range(30)] == backwards[::-1]

@@ -79,7 +79,6 @@ def test_a_question_is_answered_from_memory_until_forgotten() -> None:
 
 
 def test_rows_are_kept_between_runs_and_made_anew_for_another_checkpoint(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
     made: list[str] = []
 
     def make() -> dict[str, float]:
@@ -87,10 +86,11 @@ def test_rows_are_kept_between_runs_and_made_anew_for_another_checkpoint(tmp_pat
         return {"recall@5": 0.5}
 
     for labels in (("entity",), ("entity",), ("name",)):
-        rows = Remembered(path, checkpoint=Checkpoint("somewhere", labels))
-        assert rows.get(["set", "q1"], with_model=True, make=make) == {"recall@5": 0.5}
-        assert rows.get(["set", "q2"], with_model=False, make=make) == {"recall@5": 0.5}
+        rows = Remembered(tmp_path, checkpoint=Checkpoint("somewhere", labels))
+        assert rows.get(["set", "as written", "q1"], with_model=True, make=make) == {"recall@5": 0.5}
+        assert rows.get(["set", "as written", "q2"], with_model=False, make=make) == {"recall@5": 0.5}
     assert len(made) == 3
+    path = tmp_path / "rows-set-as_written.jsonl"
     assert len(path.read_text().splitlines()) == 3
     assert all(set(json.loads(line)) == {"key", "row"} for line in path.read_text().splitlines())
 
