@@ -18,6 +18,8 @@ from latence_retrieval_gliner2 import Gliner2Tier
 
 __all__ = ["measure_latency"]
 
+COLD_RUNS = 3
+
 _COLD = """
 import json, sys, time
 start = time.perf_counter()
@@ -38,8 +40,8 @@ print(json.dumps({"import package ms": 1e3 * (imported - start), "construct ms":
 def measure_latency(place: Path, *, model: str, questions: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
     """Time a fresh process, then warm calls with and without tier 2, then eight threads on one model.
 
-    The fresh process is timed by the wall clock; warm calls by processor time on one thread, which a busy machine
-    disturbs less.
+    Fresh processes are timed by the wall clock, files in the page cache; warm calls by processor time on one thread,
+    which a busy machine disturbs less.
 
     Args:
         place: a published snapshot.
@@ -47,8 +49,7 @@ def measure_latency(place: Path, *, model: str, questions: Sequence[str], labels
         questions: asked once each per configuration, after ten that warm up.
         labels: entity labels.
     """
-    cold = subprocess.run([sys.executable, "-c", _COLD, model], capture_output=True, text=True, check=True)
-    found: dict[str, Any] = {"cold": json.loads(cold.stdout.splitlines()[-1])}
+    found: dict[str, Any] = {"cold": _cold(model)}
     tier = Gliner2Tier(model=model, labels=labels, threads=1)
     tier.warm_up()
     with Sidecar.open(place) as sidecar:
@@ -74,6 +75,18 @@ def measure_latency(place: Path, *, model: str, questions: Sequence[str], labels
     )
     found["threads"] = _threads(tier, questions[:40], labels)
     return found
+
+
+def _cold(model: str) -> dict[str, Any]:
+    """Return the median of each step over fresh processes."""
+    runs = []
+    for _ in range(COLD_RUNS):
+        done = subprocess.run([sys.executable, "-c", _COLD, model], capture_output=True, text=True, check=True)
+        runs.append(json.loads(done.stdout.splitlines()[-1]))
+    return {
+        key: round(statistics.median(run[key] for run in runs), 2) if isinstance(value, float) else value
+        for key, value in runs[0].items()
+    }
 
 
 def _threads(tier: Gliner2Tier, questions: Sequence[str], labels: Sequence[str]) -> dict[str, int]:
