@@ -103,7 +103,8 @@ def write_card(
 A small GLiNER2 span checkpoint for measuring tier 2 of latence-retrieval offline. It stands in for the published
 checkpoints and says nothing about them.
 
-- Encoder: all-MiniLM-L6-v2 (Apache-2.0), {plan["max_width"]} words a span at most; every weight was trained.
+- Encoder: all-MiniLM-L6-v2 (Apache-2.0), {plan["max_width"]} words a span at most. All weights were trained but the word
+  vectors, of which only those of the library's own marker tokens were.
 - Data: {plan["relation_examples"]} synthetic examples with relation labels alone and {plan["span_examples"]} with spans, from catalogue
   names ({counts}), silver mentions in passages, and extracted triples. Phrasings were written with the usual
   Wikidata relations in view; no question of a question set was read.

@@ -19,9 +19,9 @@ ENCODER_NAME = "sentence-transformers/all-MiniLM-L6-v2"
 class TrainingPlan:
     """Every number that decides the checkpoint.
 
-    Two kinds of batch take turns: relation labels alone, which are cheap, and spans, most of them with relation
-    labels beside. Each kind fills its own batches, so that clipping the gradient weighs them alike; in one batch the
-    sum over all spans drowned the labels, and no relation was learned.
+    Two kinds of batch take turns: relation labels alone, which are cheap, and spans, some of them with relation
+    labels beside. Each kind fills its own batches, so that clipping the gradient weighs them alike: a batch's loss is
+    a sum over all spans and labels, and spans are many more (adr/0026).
 
     Attributes:
         steps: optimiser steps; the card says how long they took.
