@@ -25,7 +25,7 @@ from latence_retrieval.settings import Settings
 
 __all__ = ["measure_relations"]
 
-WEIGHTS = (0.05, 0.1, 0.2, 0.4, 0.8)
+WEIGHTS = (0.1, 0.2, 0.4)
 WITHOUT = "without"
 
 

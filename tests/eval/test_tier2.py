@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from eval.bench import tier2_relations
 from eval.bench.tier2_altered import ALTERATIONS, DRAWN, altered
 from eval.bench.tier2_rows import Remembered
+from eval.config import EvalConfig
 from eval.data.records import GoldAnchor, Question
 from eval.errors import HarnessError
 from eval.systems.latence import asks_a_model
@@ -111,3 +113,22 @@ def test_alterations_touch_the_names_alone_and_those_that_draw_differ_by_seed() 
     assert changed["lower-cased"][0] == text.lower()
     assert changed["misspelt"][0].startswith("Who directed ")
     assert {kind for kind, (one, two) in changed.items() if one != two} == DRAWN
+
+
+def test_the_relation_weight_is_chosen_on_one_half_and_told_on_the_other() -> None:
+    pytest.importorskip("numpy")
+    questions = [Question(id=f"q{i}", text="?", gold_ids=("p",), row=i) for i in range(40)]
+    better = {0.1: 0.5, 0.2: 0.7, 0.4: 0.7}
+
+    def row(question: Question, weight: float | None) -> dict[str, float]:
+        value = 0.4 if weight is None else better[weight] if tier2_relations._chooses(question) else 0.3
+        return {f"recall@{k}": value for k in (2, 5, 10)}
+
+    rows = {f"signal at {weight}": [row(question, weight) for question in questions] for weight in better}
+    told = tier2_relations._chosen(
+        {"without": [row(question, None) for question in questions], **rows}, questions, EvalConfig()
+    )
+    assert told["chosen weights"] == {"signal": 0.2}
+    others = told["at the chosen weight, other half"]
+    assert others["signal"]["questions"] == sum(not tier2_relations._chooses(question) for question in questions)
+    assert others["signal"]["recall@5"]["difference"] == pytest.approx(-10.0)
