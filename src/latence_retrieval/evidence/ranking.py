@@ -17,6 +17,7 @@ from latence_retrieval.settings import Settings
 from latence_retrieval.utility.confidence import confidence_signal, met_relations
 from latence_retrieval.utility.confidence import relation_signal as relation_values
 from latence_retrieval.utility.cover import covering_order
+from latence_retrieval.utility.relation import open_question
 from latence_retrieval.utility.signals import Utilities, activation_signal, weigh
 from latence_retrieval.utility.translate import translated_similarity
 from latence_retrieval.walk import Walk
@@ -149,7 +150,8 @@ def _relq(
     scores = entered.relations
     if scores is None and relation_signal is not None:
         try:
-            scores = _finite(relation_signal.relation_scores(query, dict(described), view.embedding))
+            asked = _asked(view, entered, relation_signal)
+            scores = _finite(relation_signal.relation_scores(query, dict(described), asked))
         except Exception as error:
             if strict:
                 if isinstance(error, MissingExtraError):
@@ -160,6 +162,15 @@ def _relq(
         return None
     by_number = {number: scores.get(label, 0.0) for number, (label, _) in zip(met, described, strict=True)}
     return relation_values(by_chunk, by_number)
+
+
+def _asked(view: QueryView, entered: Entered, relation_signal: RelationSignal) -> Sequence[float] | None:
+    """Return the query's embedding, without half of what the query names where the signal wants it so."""
+    embedding = view.embedding
+    if embedding is None or not entered.is_named or not getattr(relation_signal, "reads_open_question", False):
+        return embedding
+    restart = entered.restart
+    return open_question(embedding, zip(restart.values(), view.entity_vectors(list(restart)), strict=True))
 
 
 def _finite(scores: Mapping[str, float] | None) -> dict[str, float] | None:

@@ -12,7 +12,9 @@ __all__ = ["RelationSignal"]
 class RelationSignal(Protocol):
     """Scores relation labels against a question.
 
-    Registered as plugins `relq.<name>`. Constructing loads nothing; calls are safe from threads.
+    Registered as plugins `relq.<name>`. Constructing loads nothing; calls are safe from threads. A signal that
+    compares vectors may have an attribute `reads_open_question`; where that is true, the embedding it is given is
+    the query's less half of the vectors of the entities that the query names.
     """
 
     @property

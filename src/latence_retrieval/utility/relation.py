@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from latence_retrieval.sidecar.read import Sidecar
 
-__all__ = ["COSINE_CEILING", "COSINE_FLOOR", "EmbeddingRelationSignal", "relation_score"]
+__all__ = ["COSINE_CEILING", "COSINE_FLOOR", "EmbeddingRelationSignal", "open_question", "relation_score"]
 
 COSINE_FLOOR = 0.10
 COSINE_CEILING = 0.45
 """Cosines that become 0.0 and 1.0: on half of the 2Wiki questions, the median of relations that a question does not
 ask for is 0.11, and the ninth decile of those that it asks for 0.45 (all-MiniLM-L6-v2, bare labels; adr/0024)."""
+
+ANCHORS_TAKEN = 0.5
+"""How much of the anchors' vectors is taken from the query's: what is left says what is asked, not of whom (adr/0028)."""
 
 _BATCH = 1024
 """Relations read at once while the labels are numbered."""
@@ -23,12 +27,36 @@ def relation_score(cosine: float) -> float:
     return min(1.0, max(0.0, (cosine - COSINE_FLOOR) / (COSINE_CEILING - COSINE_FLOOR)))
 
 
+def open_question(
+    embedding: Sequence[float], anchors: Iterable[tuple[float, Sequence[float] | None]]
+) -> Sequence[float]:
+    """Return the unit vector of the query less half of its anchors', each by its mass.
+
+    Args:
+        embedding: unit vector of the query.
+        anchors: mass and unit vector of each, None where it has none.
+
+    Returns:
+        `embedding` itself where no anchor has a vector or nothing is left.
+    """
+    known = [(mass, vector) for mass, vector in anchors if vector is not None]
+    left = list(embedding)
+    for mass, vector in known:
+        scale = ANCHORS_TAKEN * mass
+        left = [value - scale * part for value, part in zip(left, vector, strict=True)]
+    length = math.sqrt(sum([value * value for value in left]))
+    return [value / length for value in left] if known and length > 1e-6 else embedding
+
+
 class EmbeddingRelationSignal:
     """A `RelationSignal` over one open snapshot with relation vectors.
 
     It costs one dot product per label asked, and no model. Absent where the snapshot has no relation vectors or the
     caller gave no embedding. Usable as long as the snapshot is open, from any thread.
     """
+
+    reads_open_question = True
+    """The query's embedding comes without half of its anchors: a name tells nothing of the relation."""
 
     def __init__(self, sidecar: Sidecar) -> None:
         """Keep the snapshot; labels are numbered at the first use.

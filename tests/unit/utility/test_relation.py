@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from latence_retrieval.utility.relation import (
     COSINE_CEILING,
     COSINE_FLOOR,
     EmbeddingRelationSignal,
+    open_question,
     relation_score,
 )
 
@@ -102,3 +104,39 @@ class _Fixed:
 
     def relation_scores(self, query: str, labels: object, embedding: object) -> dict[str, float]:
         return self._scores
+
+
+def test_the_open_question_is_the_query_less_half_of_its_anchors() -> None:
+    left = open_question([0.8, 0.6], [(0.5, [0.0, 1.0]), (0.5, None)])
+    assert left == pytest.approx([0.8 / math.hypot(0.8, 0.35), 0.35 / math.hypot(0.8, 0.35)])
+    assert open_question([1.0, 0.0], [(1.0, None)]) == [1.0, 0.0]
+    assert open_question([1.0, 0.0], []) == [1.0, 0.0]
+
+
+class _Listening:
+    name = "listening"
+
+    def __init__(self, *, reads_open_question: bool) -> None:
+        self.reads_open_question = reads_open_question
+        self.heard: list[Any] = []
+
+    def relation_scores(self, query: str, labels: object, embedding: object) -> dict[str, float]:
+        self.heard.append(embedding)
+        return {"spouse": 1.0}
+
+
+@pytest.mark.parametrize(("question", "is_named"), [("Whom did Ann wed?", True), ("Who wed?", False)])
+def test_a_signal_hears_the_open_question_only_where_it_asks_and_something_is_named(
+    tmp_path: Path, question: str, is_named: bool
+) -> None:
+    vectors = [[1.0, 0.0], [0.0, 1.0]]
+    query = [0.6, 0.8]
+    with _built(tmp_path / "s", entity_vectors=vectors, chunk_vectors=vectors, embedding_model="test") as sidecar:
+        heard = {}
+        for wants in (True, False):
+            signal = _Listening(reads_open_question=wants)
+            retrieve_evidence(question, sidecar=sidecar, embedding=query, relation_signal=signal, strict=True)
+            heard[wants] = [pytest.approx(list(one)) for one in signal.heard]
+    open_one = [0.1 / math.hypot(0.1, 0.8), 0.8 / math.hypot(0.1, 0.8)]
+    assert heard[False] == [query]
+    assert heard[True] == [open_one if is_named else query]
