@@ -113,7 +113,7 @@ def new_model(plan: TrainingPlan) -> Any:
 class SpecialRows:
     """Trains the marker tokens' word vectors alone: what they gain is added as they are looked up, until `fold`.
 
-    Freezing the rest halves the optimiser's work and leaves names that training never saw where they were.
+    Freezing the rest spares the optimiser their rows, and leaves words that training never saw where they were.
     """
 
     def __init__(self, model: Any) -> None:
