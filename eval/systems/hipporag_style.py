@@ -13,18 +13,14 @@ out; synonym edges join entities whose vectors are at least 0.8 alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from time import perf_counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from eval.cache import code_digest
 from eval.data.records import Question
-from eval.systems.base import Answer, Bench, ranked
+from eval.systems.base import Answer
 from eval.systems.clock import Stopwatch
 from eval.systems.dense import top_rows
-from eval.systems.pagerank import PassageGraph
-from eval.systems.sidecars import building_digest
+from eval.systems.peer import PageRankPeer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,38 +41,20 @@ SYNONYM_COSINE = 0.8
 """Threshold of synonym edges in both papers."""
 
 
-class HippoRagStyle:
+class HippoRagStyle(PageRankPeer):
     """HippoRAG 2's query path on the bench's graph."""
 
     name = "hipporag2-style"
+    graph_options = {"synonym_cosine": SYNONYM_COSINE}  # noqa: RUF012 - ClassVar by its base
 
-    def identity(self) -> Mapping[str, object]:
-        """Depend on this file, the PageRank and the graph."""
-        here = Path(__file__).parent
-        return {
-            "code": code_digest(Path(__file__), here / "pagerank.py", here.parent / "graph"),
-            "graph": building_digest(),
-        }
-
-    def prepare(self, bench: Bench) -> Mapping[str, float]:
-        """Build the graph once."""
+    def _index(self) -> None:
+        """Embed the facts, and count each phrase's passages."""
         import numpy as np
 
-        self._dense = bench.dense
-        self._depth = bench.config.depth
-        start = perf_counter()
-        graph = bench.graph
-        self._graph = graph
-        self._walk = PassageGraph(self.name, bench.data, graph, synonym_cosine=SYNONYM_COSINE)
-        facts = graph.facts
+        facts = self._graph.facts
         self._pairs = np.array([(a, b) for a, b, _ in facts], dtype=np.int64).reshape(-1, 2)
         self._fact_vectors = self._embed_facts([row for _, _, row in facts])
-        self._passages_of_entity = np.maximum(1, np.array([len(rows) for rows in graph.passages_of]))
-        return {
-            "build_s": perf_counter() - start,
-            "nodes": self._walk.node_count,
-            "edges": self._walk.edge_count,
-        }
+        self._passages_of_entity = np.maximum(1, np.array([len(rows) for rows in self._graph.passages_of]))
 
     def _embed_facts(self, rows: Sequence[int]) -> NDArray[np.float32] | None:
         from eval.data.vectors import unit_rows
@@ -94,14 +72,7 @@ class HippoRagStyle:
             seeds = self._seeds(question, dense)
         with Stopwatch() as walking:
             pairs = self._walk.rank(seeds, damping=DAMPING, k=self._depth)
-        ids, scores = ranked(pairs)
-        return Answer(
-            ranking=ids,
-            scores=scores,
-            elapsed_ms=seeding.wall_ms + walking.wall_ms,
-            cpu_ms=seeding.cpu_ms + walking.cpu_ms,
-            stages_ms={"seeds": seeding.wall_ms, "walk": walking.wall_ms},
-        )
+        return self._answer(pairs, {"seeds": seeding, "walk": walking})
 
     def _seeds(self, question: Question, dense: NDArray[np.float32]) -> NDArray[np.float64]:
         import numpy as np
@@ -120,9 +91,6 @@ class HippoRagStyle:
                 reset[-entity] = max(0.0, weight)
         reset[self._walk.first_passage :] = _normal(dense) * PASSAGE_WEIGHT
         return reset
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def _normal(scores: NDArray[np.float32]) -> NDArray[np.float32]:

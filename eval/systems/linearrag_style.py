@@ -14,16 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from eval.cache import code_digest
 from eval.data.records import Question
-from eval.systems.base import Answer, Bench, FoundAnchor, ranked
+from eval.systems.base import Answer, FoundAnchor
 from eval.systems.clock import Stopwatch
-from eval.systems.pagerank import PassageGraph
-from eval.systems.sidecars import building_digest
+from eval.systems.peer import PageRankPeer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,32 +46,14 @@ SENTENCES_KEPT = 10
 """Passages followed from one entity in one step, the most similar first."""
 
 
-class LinearRagStyle:
+class LinearRagStyle(PageRankPeer):
     """LinearRAG's query path on the bench's graph."""
 
     name = "linearrag-style"
+    graph_options = {"facts": False, "weigh_mentions": True}  # noqa: RUF012 - ClassVar by its base
 
-    def identity(self) -> Mapping[str, object]:
-        """Depend on this file, the PageRank and the graph."""
-        here = Path(__file__).parent
-        return {
-            "code": code_digest(Path(__file__), here / "pagerank.py", here.parent / "graph"),
-            "graph": building_digest(),
-        }
-
-    def prepare(self, bench: Bench) -> Mapping[str, float]:
-        """Build the graph once."""
-        self._dense = bench.dense
-        self._depth = bench.config.depth
-        self._ids = [passage.id for passage in bench.data.passages]
-        start = perf_counter()
-        self._graph = bench.graph
-        self._walk = PassageGraph(self.name, bench.data, self._graph, facts=False, weigh_mentions=True)
-        return {
-            "build_s": perf_counter() - start,
-            "nodes": self._walk.node_count,
-            "edges": self._walk.edge_count,
-        }
+    def _index(self) -> None:
+        """Need nothing beside the graph."""
 
     def answer(self, question: Question) -> Answer:
         """Seed, bridge, walk, rank; without a question entity the dense ranking stands, as in the paper."""
@@ -89,25 +67,18 @@ class LinearRagStyle:
                 pairs = self._walk.rank(reset, damping=DAMPING, k=self._depth)
             else:
                 pairs = self._dense.search(question, k=self._depth)
-        ids, scores = ranked(pairs)
-        return Answer(
-            ranking=ids,
-            scores=scores,
-            elapsed_ms=bridging.wall_ms + walking.wall_ms,
-            cpu_ms=bridging.cpu_ms + walking.cpu_ms,
-            stages_ms={"bridge": bridging.wall_ms, "walk": walking.wall_ms},
-            anchors=tuple(
-                FoundAnchor(
-                    entity=str(entity),
-                    name=self._graph.names[entity],
-                    start=first,
-                    end=last,
-                    tier="link",
-                    passage_ids=tuple(self._ids[row] for row in self._graph.about_rows[entity]),
-                )
-                for entity, first, last in links
-            ),
+        anchors = tuple(
+            FoundAnchor(
+                entity=str(entity),
+                name=self._graph.names[entity],
+                start=first,
+                end=last,
+                tier="link",
+                passage_ids=tuple(self._ids[row] for row in self._graph.about_rows[entity]),
+            )
+            for entity, first, last in links
         )
+        return self._answer(pairs, {"bridge": bridging, "walk": walking}, anchors=anchors)
 
     def _bridge(self, seeds: dict[int, float], dense: NDArray[np.float32]) -> dict[int, float]:
         activation = dict(seeds)
@@ -142,6 +113,3 @@ class LinearRagStyle:
         normal = (dense - low) / (high - low) if high > low else np.ones_like(dense)
         reset[self._walk.first_passage :] = (PASSAGE_RATIO * normal + np.log1p(held)) * PASSAGE_WEIGHT
         return reset
-
-    def close(self) -> None:
-        """Nothing is held."""
