@@ -6,44 +6,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.config import EvalConfig
 from eval.errors import HarnessError
+from eval.fit import is_dev
+from eval.ideas import IDEAS, idea_of
 from eval.progress import say
 from eval.results import write_results
 from eval.run import RunRequest, run_sets
 from eval.stats.aggregate import compare_columns
 
-__all__ = ["DEFAULT_CHANGES", "ablate", "ablation_lines"]
+__all__ = ["DEFAULT_CHANGES", "METRICS", "ablate", "ablation_lines"]
 
-DEFAULT_CHANGES = (
-    "walk.max_hops=1",
-    "walk.mention_weight=0.3",
-    "walk.overlap_sharpness=0",
-    "walk.discovered_weight=1",
-    "walk.first_stage_share=0",
-    "walk.lexical_seed_share=0",
-    "walk.max_degree=1000000",
-    "entry.homonym_sharpness=0",
-    "entry.discovered_weight=1",
-    "entry.min_lower_case_probability=0",
-    "translation.overlap_weight=0",
-    "weights.translated=0",
-    "weights.similarity=0",
-    "weights.lexical=0",
-    "activation_power=1",
-    "coverage=0",
-    "selection.completion_bonus=0",
-    "selection.redundancy=0",
-)
-"""One change a part: each switches a part off, or sets it to what the simpler design would have."""
+DEFAULT_CHANGES = tuple(idea.change for idea in IDEAS)
+"""One change an idea: each switches it off, or sets it to what the simpler design would have."""
 
 METRICS = ("recall@2", "recall@5", "recall@10", "all_gold@5", "evidence@1024")
+
+_DROPPED = ("losses", "latency", "build", "breakdown", "versus_dense_by_group", "versus_dense", "intervals")
+"""Parts of a run's summary that a search does not measure, or that say nothing here."""
 
 
 def ablate(request: RunRequest, *, system: str, changes: Sequence[str], out: Path) -> dict[str, Any]:
     """Measure the system and every change of it; write a results file with `ablation` in it.
 
     Args:
-        request: sets and configuration; its systems are replaced.
+        request: sets and configuration; its systems are replaced, and the library is asked once a question.
         system: a base without settings in brackets.
         changes: `path=value`, or several joined by `;`.
         out: the results file.
@@ -55,29 +42,45 @@ def ablate(request: RunRequest, *, system: str, changes: Sequence[str], out: Pat
         raise HarnessError("name the system without settings; each change puts one in")
     names = [system, *(f"{system}[{change}]" for change in changes)]
     request.systems = names
+    request.config = request.config.for_search()
     summary, details = run_sets(request)
-    summary["ablation"] = {}
-    for set_name, found in details["sets"].items():
-        rows = found["systems"]
-        if system not in rows:
-            raise HarnessError(f"{set_name}: {system} was not measured: {summary['skipped'].get(set_name)}")
-        base = rows[system]
-        summary["ablation"][set_name] = {
-            change: {
-                metric: compare_columns(
-                    [row["metrics"][metric] for row in rows[f"{system}[{change}]"]],
-                    [row["metrics"][metric] for row in base],
-                    config=request.config,
-                )
-                for metric in METRICS
-            }
-            for change in changes
-            if f"{system}[{change}]" in rows
-        }
-    write_results(out, summary)
-    for line in ablation_lines(summary["ablation"]):
+    ablation = {}
+    for name, found in details["sets"].items():
+        if system not in found["systems"]:
+            raise HarnessError(f"{name}: {system} was not measured: {summary['skipped'].get(name)}")
+        ablation[name] = _differences(found["systems"], system, changes, request.config)
+    kept = {key: value for key, value in summary.items() if key not in _DROPPED}
+    kept["metrics"] = {
+        name: {system: {metric: by_system[system][metric] for metric in METRICS}}
+        for name, by_system in summary["metrics"].items()
+    }
+    kept |= {"system": system, "ideas": {change: idea_of(change) for change in changes}, "ablation": ablation}
+    write_results(out, kept)
+    for line in ablation_lines(kept["ablation"]):
         say(line)
-    return summary
+    return kept
+
+
+def _differences(
+    rows: Mapping[str, Sequence[Mapping[str, Any]]], system: str, changes: Sequence[str], config: EvalConfig
+) -> dict[str, Any]:
+    """Return the paired difference that each change makes on one set, over all questions and the test half."""
+    found: dict[str, Any] = {}
+    test = [place for place, row in enumerate(rows[system]) if not is_dev(row["id"])]
+    for change in changes:
+        changed = rows.get(f"{system}[{change}]")
+        if changed is None:
+            continue
+        found[change] = {}
+        for metric in METRICS:
+            ours = [float(row["metrics"][metric]) for row in changed]
+            theirs = [float(row["metrics"][metric]) for row in rows[system]]
+            halves = [ours[place] - theirs[place] for place in test]
+            found[change][metric] = {
+                **compare_columns(ours, theirs, config=config),
+                "test_half": round(sum(halves) / max(1, len(halves)), 5),
+            }
+    return found
 
 
 def ablation_lines(ablation: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[str]:

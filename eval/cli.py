@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eval import commands as commands_module
-from eval.config import PROJECT_ROOT
 from eval.errors import HarnessError
 from eval.graph.linkers import LINKERS
 from eval.machine import pin_threads
@@ -61,7 +60,9 @@ def _add_measuring(parser: argparse.ArgumentParser) -> None:
         "--vectors", type=Path, default=None, metavar="DIR", help="use the prepared vectors of this folder"
     )
     parser.add_argument("--limit", type=int, default=None, metavar="N", help="ask only the first N questions")
-    parser.add_argument("--linker", choices=LINKERS, default=LINKERS[0], help="how passages are linked at index time")
+    parser.add_argument(
+        "--linker", choices=LINKERS, default=next(iter(LINKERS)), help="how passages are linked at index time"
+    )
     parser.add_argument("--fresh", action="store_true", help="measure again even what is cached")
     parser.add_argument("--gliner2", default=None, metavar="DIR", help="checkpoint for the tier 2 systems")
 
@@ -92,13 +93,24 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_reports(commands: Subparsers) -> None:
-    report = commands.add_parser("report", help="write the README's table and plot, or the HTML page")
+    report = commands.add_parser(
+        "report", help="write the tables and the plot of the README and of eval/RESULTS.md, or the HTML page"
+    )
     report.add_argument("results", type=Path, metavar="FILE.json")
     report.add_argument("--html", type=Path, default=None, metavar="FILE.html", help="write the page instead")
     report.add_argument(
         "--bench", type=Path, default=None, metavar="FILE.json", help="latency by size, from eval.bench.structural"
     )
-    report.add_argument("--readme", type=Path, default=PROJECT_ROOT / "README.md", metavar="FILE.md")
+    report.add_argument(
+        "--ablation", type=Path, default=None, metavar="FILE.json", help="add what `ablate` found to the HTML page"
+    )
+    report.add_argument(
+        "--readme",
+        type=Path,
+        default=None,
+        metavar="FILE.md",
+        help="default: eval/RESULTS.md where it has a block for this file, else README.md",
+    )
     report.add_argument("--check", action="store_true", help="write nothing; fail where something is stale")
     report.set_defaults(handler=commands_module.report_command)
     compare = commands.add_parser("compare", help="compare two results files question by question")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.config import PROJECT_ROOT, default_cache_dir, default_data_dir
+from eval.config import default_cache_dir, default_data_dir
 from eval.errors import HarnessError
 from eval.progress import say
 
@@ -111,11 +111,11 @@ def prepare_command(parsed: argparse.Namespace) -> int:
 def report_command(parsed: argparse.Namespace) -> int:
     """Write the README's block and plot and the HTML page, or say what is stale."""
     from eval.report.page import render_page
-    from eval.report.readme import stale_parts, update_readme
+    from eval.report.readme import page_of, stale_parts, update_readme
     from eval.report.sizes import bench_sizes
     from eval.results import read_details, read_results
 
-    readme: Path = parsed.readme
+    readme: Path = parsed.readme or page_of(parsed.results)
     if parsed.check:
         stale = stale_parts(readme, parsed.results)
         if stale:
@@ -124,11 +124,15 @@ def report_command(parsed: argparse.Namespace) -> int:
         return 0
     if parsed.html is not None:
         sizes = bench_sizes(parsed.bench) if parsed.bench is not None else None
-        page = render_page(read_results(parsed.results), read_details(parsed.results), sizes=sizes)
+        results = read_results(parsed.results)
+        if parsed.ablation is not None:
+            found = read_results(parsed.ablation)
+            results = {**results, **{key: found[key] for key in ("ablation", "ideas") if key in found}}
+        page = render_page(results, read_details(parsed.results), sizes=sizes)
         parsed.html.parent.mkdir(parents=True, exist_ok=True)
         parsed.html.write_text(page, encoding="utf-8")
         say(f"wrote {parsed.html}")
-    if parsed.html is None or readme != PROJECT_ROOT / "README.md":
+    if parsed.html is None or parsed.readme is not None:
         for path in update_readme(readme, parsed.results):
             say(f"wrote {path}")
     return 0

@@ -6,7 +6,7 @@ The configuration is written into each results file, and it is part of the key u
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,13 @@ class EvalConfig:
     seed: int = 20261130
     confidence: float = 0.95
     warmup_questions: int = 3
+
+    def for_search(self) -> EvalConfig:
+        """Return the same, for a search over settings: one budget, and no ranking deeper than the last cutoff.
+
+        The library is then asked once a question instead of once a budget and once more for the deep ranking.
+        """
+        return replace(self, budgets=(self.timed_budget,), depth=max(self.cutoffs))
 
     def as_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values."""

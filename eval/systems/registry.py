@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from eval.errors import HarnessError
+from eval.graph.linkers import LINKERS
 from eval.systems.base import System
 from eval.systems.bm25 import Bm25
 from eval.systems.chunk_retriever import MODES, ChunkSearch
@@ -38,6 +39,7 @@ def known_systems() -> dict[str, str]:
         "rrf": "dense and BM25 fused by reciprocal rank",
         **{name: f"the library's ChunkRetriever, {mode}" for name, mode in MODES.items()},
         **own,
+        **{f"TIER@{name}": f"one of them over a sidecar linked by: {words}" for name, words in LINKERS.items()},
         **variants,
         "TIER[path=value;path=value]": "one of them with other settings, by dotted path",
         "hipporag2-style": "personalised PageRank over phrases and passages, seeded by facts",
@@ -59,6 +61,8 @@ def make_system(name: str) -> System:
     """
     parsed = parse_name(name)
     if parsed.base in TIERS:
+        if parsed.linker is not None and parsed.linker not in LINKERS:
+            raise HarnessError(f"no linker is called {parsed.linker!r}; known: {', '.join(LINKERS)}")
         if parsed.variant is not None and parsed.variant not in VARIANTS:
             raise HarnessError(f"no variant is called {parsed.variant!r}; known: {', '.join(VARIANTS)}")
         return Latence(parsed)
