@@ -64,6 +64,9 @@ class WalkSettings(_Settings):
     """A discovered phrase draws this much of what a catalogue entity draws; fitted."""
     first_stage_share: _Share = 0.1
     """Part of the restart mass that starts at the first stage's best hits; all of it where nothing links; fitted."""
+    sure_weight: _NonNegative = 0.3
+    """Where the names that tier 1 found weigh less than this together ("county", "lake"), the first stage takes the
+    missing part of their mass too; fitted (adr/0036)."""
     recalled_share: _Share = 0.3
     """Part of the restart mass of anchors that no tier named: neighbours of the embedding (tier 0), beside the first
     stage's hits, which take the rest."""

@@ -39,6 +39,13 @@ class Entered:
         """Whether the query names what it is about, rather than lying near it."""
         return any(link.tier != RECALL_TIER for link, _ in self.anchors)
 
+    def doubt(self, sure_weight: float) -> float:
+        """Return the part in [0, 1] that tier 1's names fall short of a weight; 0 where another tier named anything."""
+        if not self.anchors or any(link.tier != "alias" for link, _ in self.anchors):
+            return 0.0  # what other tiers weigh is on scales of their own
+        weight = sum([link.weight for link, _ in self.anchors])
+        return 1.0 - weight / sure_weight if weight < sure_weight else 0.0
+
     @property
     def spans(self) -> dict[int, tuple[int, int]]:
         """Where in the query each anchor's words stand; anchors without words are left out."""

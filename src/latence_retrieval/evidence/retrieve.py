@@ -149,9 +149,10 @@ def retrieve_evidence(
 
 
 def _first_stage_share(entered: Entered, settings: WalkSettings) -> float:
-    """Return the first stage's part of the mass: little beside named anchors, much beside recalled ones, else all."""
+    """Return the first stage's part of the mass: little beside sure anchors, much beside recalled ones, else all."""
     if entered.is_named:
-        return settings.first_stage_share
+        least = settings.first_stage_share
+        return least + (1.0 - least) * entered.doubt(settings.sure_weight)
     return 1.0 - settings.recalled_share if entered.anchors else 1.0
 
 
