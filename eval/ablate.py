@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.config import EvalConfig
 from eval.errors import HarnessError
-from eval.fit import is_dev
+from eval.halves import TEST, half_of
 from eval.ideas import IDEAS, idea_of
 from eval.progress import say
 from eval.results import write_results
@@ -66,7 +66,7 @@ def _differences(
 ) -> dict[str, Any]:
     """Return the paired difference that each change makes on one set, over all questions and the test half."""
     found: dict[str, Any] = {}
-    test = [place for place, row in enumerate(rows[system]) if not is_dev(row["id"])]
+    test = [place for place, row in enumerate(rows[system]) if half_of(row["id"]) == TEST]
     for change in changes:
         changed = rows.get(f"{system}[{change}]")
         if changed is None:

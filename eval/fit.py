@@ -8,19 +8,19 @@ half and the other sets then say whether it holds, with intervals. Nothing is ev
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eval.errors import HarnessError
+from eval.halves import DEV, TEST, half_of
 from eval.machine import provenance
 from eval.progress import say
 from eval.results import read_results, write_results
 from eval.run import RunRequest, run_sets
 from eval.stats.aggregate import compare_columns
 
-__all__ = ["DEFAULT_GRID", "fit", "is_dev", "parse_grid"]
+__all__ = ["DEFAULT_GRID", "fit", "parse_grid"]
 
 OBJECTIVE = ("recall@2", "recall@5", "all_gold@5")
 LEAST_GAIN = 0.001
@@ -37,11 +37,6 @@ DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
     "walk.first_stage_share": (0.05, 0.1, 0.15),
     "entry.min_form_weight": (0.1, 0.15, 0.25),
 }
-
-
-def is_dev(question_id: str) -> bool:
-    """Say whether a question is of the development half: an even first byte of its id's sha256."""
-    return hashlib.sha256(question_id.encode()).digest()[0] % 2 == 0
 
 
 def parse_grid(items: Iterable[str]) -> dict[str, tuple[Any, ...]]:
@@ -63,6 +58,10 @@ def parse_grid(items: Iterable[str]) -> dict[str, tuple[Any, ...]]:
     return grid
 
 
+SetRows = dict[str, list[dict[str, Any]]]
+"""Per-question rows by set."""
+
+
 class _Search:
     """Measures variants of one system and remembers them; the runs themselves are cached on disk."""
 
@@ -70,20 +69,20 @@ class _Search:
         self._request = request
         request.config = request.config.for_search()
         self._system = system
-        self._known: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self._known: dict[tuple[str, str | None], SetRows] = {}
 
     def name(self, settings: Mapping[str, Any]) -> str:
         if not settings:
             return self._system
         return f"{self._system}[{';'.join(f'{path}={value}' for path, value in sorted(settings.items()))}]"
 
-    def rows(self, settings: Mapping[str, Any], sets: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return per-question rows by set."""
+    def rows(self, settings: Mapping[str, Any], sets: Sequence[str], half: str | None = None) -> SetRows:
+        """Return per-question rows by set, of one half or of all questions."""
         name = self.name(settings)
-        known = self._known.setdefault(name, {})
+        known = self._known.setdefault((name, half), {})
         fresh = [item for item in sets if item not in known]
         if fresh:
-            self._request.sets, self._request.systems = fresh, [name]
+            self._request.sets, self._request.systems, self._request.half = fresh, [name], half
             summary, details = run_sets(self._request)
             for set_name in fresh:
                 found = details["sets"][set_name]["systems"].get(name)
@@ -95,9 +94,8 @@ class _Search:
     def objective(self, settings: Mapping[str, Any], sets: Sequence[str]) -> float:
         """Return the objective on the development halves, each set weighing the same."""
         means: list[float] = []
-        for rows in self.rows(settings, sets).values():
-            dev = [row["metrics"] for row in rows if is_dev(row["id"])]
-            values = [float(metrics[metric]) for metrics in dev for metric in OBJECTIVE]
+        for rows in self.rows(settings, sets, DEV).values():
+            values = [float(row["metrics"][metric]) for row in rows for metric in OBJECTIVE]
             means.append(sum(values) / max(1, len(values)))
         return sum(means) / len(means)
 
@@ -160,8 +158,8 @@ def _confirm(
     ours, theirs = search.rows(chosen, sets), search.rows({}, sets)
     found: dict[str, Any] = {}
     for name in sets:
-        for half, wanted in (("dev", True), ("test", False)):
-            places = [place for place, row in enumerate(ours[name]) if is_dev(row["id"]) is wanted]
+        for half in (DEV, TEST):
+            places = [place for place, row in enumerate(ours[name]) if half_of(row["id"]) == half]
             if not places:
                 continue
             found.setdefault(name, {})[half] = {

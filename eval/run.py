@@ -12,6 +12,7 @@ from eval.config import EvalConfig
 from eval.data import EvalSet, load_set
 from eval.data.records import Question, first_questions
 from eval.errors import HarnessError, SystemUnavailable
+from eval.halves import half_of
 from eval.machine import provenance
 from eval.measure import Measurement, measure
 from eval.metrics.tokens import count_tokens
@@ -57,6 +58,7 @@ class RunRequest:
         self.gliner2 = gliner2
         self.vectors_dir = vectors_dir
         self.linker = linker
+        self.half: str | None = None
         self._loaded: dict[str, EvalSet] = {}
         self._benches: dict[tuple[str, EvalConfig], Bench] = {}
         if not self.sets:
@@ -70,6 +72,16 @@ class RunRequest:
                 data=data, config=self.config, cache=self.cache, gliner2=self.gliner2, linker=self.linker
             )
         return self._benches[key]
+
+    def questions(self, data: EvalSet) -> Sequence[Question]:
+        """Return the questions that are asked: all, the first few, or those of the half that a search is held to."""
+        chosen = first_questions(data.questions, self.limit)
+        if self.half is None:
+            return chosen
+        found = [item for item in chosen if half_of(item.id) == self.half]
+        if not found:
+            raise HarnessError(f"{data.name}: no question is in the {self.half} half; give a larger set or --limit")
+        return found
 
     def load(self, name: str) -> EvalSet:
         """Read one set, with vectors from where the request says."""
@@ -134,7 +146,7 @@ def run_sets(request: RunRequest, *, out: Path | None = None) -> tuple[dict[str,
 
 def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], details: dict[str, Any]) -> None:
     config = request.config
-    questions = first_questions(data.questions, request.limit)
+    questions = request.questions(data)
     bench = request.bench(data)
     costs = {passage.id: count_tokens(passage.packed) for passage in data.passages}
     summary["sets"][data.name] = {**data.describe(), "questions_asked": len(questions)}
@@ -143,7 +155,7 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
     rows: dict[str, list[dict[str, Any]]] = {}
     for name in request.systems:
         try:
-            found = _measured(request, bench, name, len(questions), costs)
+            found = _measured(request, bench, name, questions, costs)
         except SystemUnavailable as unavailable:
             say(f"{data.name}: {name} is skipped: {unavailable.reason}")
             summary["skipped"].setdefault(data.name, {})[name] = unavailable.reason
@@ -162,24 +174,28 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
     details["sets"][data.name] = _set_details(data, questions, rows, costs)
 
 
-def _measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]) -> Measurement:
+def _measured(
+    request: RunRequest, bench: Bench, name: str, questions: Sequence[Question], costs: dict[str, int]
+) -> Measurement:
     linker = parse_name(name).linker
     if linker is None:
-        return _stored_or_measured(request, bench, name, asked, costs)
+        return _stored_or_measured(request, bench, name, questions, costs)
     try:
-        return _stored_or_measured(request, bench.linked_by(linker), name, asked, costs)
+        return _stored_or_measured(request, bench.linked_by(linker), name, questions, costs)
     except SystemUnavailable:
         raise
     except HarnessError as error:  # this set or machine lacks what the one linker needs; the others go on
         raise SystemUnavailable(name, str(error)) from error
 
 
-def _stored_or_measured(request: RunRequest, bench: Bench, name: str, asked: int, costs: dict[str, int]) -> Measurement:
+def _stored_or_measured(
+    request: RunRequest, bench: Bench, name: str, questions: Sequence[Question], costs: dict[str, int]
+) -> Measurement:
     system = make_system(name)
     here = Path(__file__).parent
     key = {
         "set": dict(bench.data.checksums),
-        "asked": asked,
+        "asked": len(questions),
         "config": request.config.as_json(),
         "system": name,
         "identity": dict(system.identity()),
@@ -187,12 +203,14 @@ def _stored_or_measured(request: RunRequest, bench: Bench, name: str, asked: int
         "linker": bench.linker,
         "harness": code_digest(here / "metrics", here / "stats", here / "measure.py", here / "ledger.py"),
     }
+    if request.half is not None:
+        key["half"] = request.half
     if not request.fresh:
         stored = request.cache.read("measurements", key)
         if stored is not None:
             return Measurement.from_json(stored)
     start = perf_counter()
-    found = measure(system, bench, bench.data.questions[:asked], costs=costs)
+    found = measure(system, bench, questions, costs=costs)
     found.build["measured_in_s"] = round(perf_counter() - start, 2)
     request.cache.write("measurements", key, found.as_json())
     return found

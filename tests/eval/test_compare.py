@@ -10,7 +10,8 @@ import pytest
 from eval.cli import main
 from eval.compare import compare_files, comparison_lines
 from eval.errors import HarnessError
-from eval.fit import is_dev, parse_grid
+from eval.fit import parse_grid
+from eval.halves import DEV, half_of
 
 pytest.importorskip("numpy")
 
@@ -62,9 +63,9 @@ def test_unknown_system_is_named(results: Path) -> None:
 
 
 def test_development_half_is_fixed_by_the_id_and_near_a_half() -> None:
-    halves = [is_dev(f"question-{number}") for number in range(2000)]
+    halves = [half_of(f"question-{number}") == DEV for number in range(2000)]
     assert 900 < sum(halves) < 1100
-    assert is_dev("question-1") == is_dev("question-1")
+    assert half_of("question-1") == half_of("question-1")
 
 
 def test_grid_reads_numbers_and_words() -> None:
