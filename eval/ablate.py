@@ -42,7 +42,7 @@ def ablate(request: RunRequest, *, system: str, changes: Sequence[str], out: Pat
         raise HarnessError("name the system without settings; each change puts one in")
     names = [system, *(f"{system}[{change}]" for change in changes)]
     request.systems = names
-    request.config = request.config.for_search()
+    request.config = request.config.quick()
     summary, details = run_sets(request)
     ablation = {}
     for name, found in details["sets"].items():

@@ -83,6 +83,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME[,NAME]",
         help="default: the first stage, BM25, their fusion and the library's tiers; see `systems`",
     )
+    run.add_argument(
+        "--quick",
+        action="store_true",
+        help="ask the library once a question: the budget of 1,024 tokens alone, and rankings of ten",
+    )
     _add_out(run)
     run.set_defaults(handler=commands_module.run_command)
     systems = commands.add_parser("systems", help="print what --systems understands")

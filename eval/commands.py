@@ -45,7 +45,10 @@ def run_command(parsed: argparse.Namespace) -> int:
     from eval.run import run
     from eval.systems.registry import default_systems
 
-    run(_request(parsed, sets=parsed.sets, systems=parsed.systems or default_systems()), parsed.out)
+    request = _request(parsed, sets=parsed.sets, systems=parsed.systems or default_systems())
+    if parsed.quick:
+        request.config = request.config.quick()
+    run(request, parsed.out)
     say(f"wrote {parsed.out}")
     return 0
 

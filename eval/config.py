@@ -53,12 +53,17 @@ class EvalConfig:
     confidence: float = 0.95
     warmup_questions: int = 3
 
-    def for_search(self) -> EvalConfig:
-        """Return the same, for a search over settings: one budget, and no ranking deeper than the last cutoff.
+    def quick(self) -> EvalConfig:
+        """Return the same, for searches over settings and many systems: one budget, and no ranking deeper than the last cutoff.
 
         The library is then asked once a question instead of once a budget and once more for the deep ranking.
         """
         return replace(self, budgets=(self.timed_budget,), depth=max(self.cutoffs))
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether rankings end at the last cutoff."""
+        return self.depth <= max(self.cutoffs)
 
     def as_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON values."""

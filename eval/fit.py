@@ -67,7 +67,7 @@ class _Search:
 
     def __init__(self, request: RunRequest, system: str) -> None:
         self._request = request
-        request.config = request.config.for_search()
+        request.config = request.config.quick()
         self._system = system
         self._known: dict[tuple[str, str | None], SetRows] = {}
 

@@ -18,17 +18,12 @@ from eval.measure import Measurement, measure
 from eval.metrics.tokens import count_tokens
 from eval.progress import say
 from eval.results import write_results
-from eval.stats.aggregate import compare_columns
-from eval.stats.breakdown import groups_of
+from eval.summary import loss_counts, set_details, versus, versus_by_group
 from eval.systems.base import Bench
 from eval.systems.names import parse_name
 from eval.systems.registry import make_system, parse_systems
 
 __all__ = ["RunRequest", "run", "run_sets"]
-
-_BASELINE = "dense"
-_COMPARED_BY_GROUP = ("recall@2", "recall@5", "recall@10")
-_COMPARED = ("recall@2", "recall@5", "recall@10", "all_gold@5", "evidence@1024")
 
 
 class RunRequest:
@@ -165,13 +160,15 @@ def _run_set(request: RunRequest, data: EvalSet, summary: dict[str, Any], detail
         if found.errors:
             summary["errors"].setdefault(data.name, {})[name] = found.errors
         rows[name] = found.rows
-        losses = _loss_counts(rows[name])
+        if config.is_quick:  # a walk that is seen no deeper than rank ten does not tell where the rest was lost
+            rows[name] = [{key: value for key, value in row.items() if key != "losses"} for row in found.rows]
+        losses = loss_counts(rows[name])
         if losses:
             summary["losses"][data.name][name] = losses
         _say_line(data.name, name, found)
-    summary["versus_dense"][data.name] = _versus(rows, config)
-    summary["versus_dense_by_group"][data.name] = _versus_by_group(rows, questions, config)
-    details["sets"][data.name] = _set_details(data, questions, rows, costs)
+    summary["versus_dense"][data.name] = versus(rows, config)
+    summary["versus_dense_by_group"][data.name] = versus_by_group(rows, questions, config)
+    details["sets"][data.name] = set_details(data, questions, rows, costs)
 
 
 def _measured(
@@ -231,78 +228,3 @@ def _say_line(set_name: str, system: str, found: Measurement) -> None:
     say(f"{set_name:<18} {system:<22} {shown}  {found.latency['ms']['p50']:8.2f} ms")
     for error in found.errors[:2]:
         say(f"    {error}")
-
-
-def _versus(rows: dict[str, list[dict[str, Any]]], config: EvalConfig) -> dict[str, Any]:
-    if _BASELINE not in rows:
-        return {}
-    base = rows[_BASELINE]
-    return {
-        name: {
-            metric: compare_columns(
-                [row["metrics"][metric] for row in found],
-                [row["metrics"][metric] for row in base],
-                config=config,
-            )
-            for metric in _COMPARED
-            if metric in found[0]["metrics"] and metric in base[0]["metrics"]
-        }
-        for name, found in rows.items()
-        if name != _BASELINE
-    }
-
-
-def _versus_by_group(
-    rows: dict[str, list[dict[str, Any]]], questions: Sequence[Question], config: EvalConfig
-) -> dict[str, Any]:
-    """Compare recall with dense in each group of questions: no kind of question may pay for another's gain."""
-    if _BASELINE not in rows:
-        return {}
-    return {
-        name: {
-            group: {
-                metric: compare_columns(
-                    [found[place]["metrics"][metric] for place in places],
-                    [rows[_BASELINE][place]["metrics"][metric] for place in places],
-                    config=config,
-                )
-                for metric in _COMPARED_BY_GROUP
-            }
-            for group, places in groups_of(questions).items()
-        }
-        for name, found in rows.items()
-        if name != _BASELINE
-    }
-
-
-def _loss_counts(rows: list[dict[str, Any]]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for row in rows:
-        for loss in row.get("losses", {}).values():
-            counts[loss] = counts.get(loss, 0) + 1
-    return dict(sorted(counts.items()))
-
-
-def _set_details(
-    data: EvalSet, questions: Sequence[Any], rows: dict[str, list[dict[str, Any]]], costs: dict[str, int]
-) -> dict[str, Any]:
-    shown = {item for found in rows.values() for row in found for item in row["top"]}
-    shown |= {item for question in questions for item in question.gold_ids}
-    return {
-        "questions": [
-            {
-                "id": q.id,
-                "text": q.text,
-                "type": q.type,
-                "hops": q.hop_count,
-                "answer": q.answer,
-                "gold": list(q.gold_ids),
-                "source": q.source,
-                "evidences": [list(t) for t in q.evidences],
-            }
-            for q in questions
-        ],
-        "titles": {item: data.passage_of[item].title for item in sorted(shown) if item in data.passage_of},
-        "tokens": {item: costs[item] for item in sorted(shown) if item in costs},
-        "systems": rows,
-    }

@@ -68,7 +68,7 @@ def test_a_search_asks_the_library_once_a_question(make_set: MakeSet, monkeypatc
 
     folder = make_set()
     data = load_set(folder, "tiny")
-    bench = Bench(data=data, config=EvalConfig().for_search(), cache=Cache(folder.parent / "cache"))
+    bench = Bench(data=data, config=EvalConfig().quick(), cache=Cache(folder.parent / "cache"))
     system = Latence(parse_name("tier1"))
     system.prepare(bench)
     asked: list[Any] = []
