@@ -36,6 +36,7 @@ DEFAULT_GRID: dict[str, tuple[Any, ...]] = {
     "walk.overlap_sharpness": (2.0, 4.0, 6.0),
     "walk.first_stage_share": (0.05, 0.1, 0.15),
     "entry.min_form_weight": (0.1, 0.15, 0.25),
+    "walk.sure_weight": (0.0, 0.2, 0.3, 0.4),
 }
 
 
@@ -68,13 +69,26 @@ class _Search:
     def __init__(self, request: RunRequest, system: str) -> None:
         self._request = request
         request.config = request.config.quick()
+        self._defaults = _library_defaults()
         self._system = system
         self._known: dict[tuple[str, str | None], SetRows] = {}
 
+    def changed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings that are not the library's own: a default that is named is no other system."""
+        return {path: value for path, value in settings.items() if value != self._default(path)}
+
     def name(self, settings: Mapping[str, Any]) -> str:
-        if not settings:
+        """Return the system's name with the settings that differ from the library's."""
+        changed = self.changed(settings)
+        if not changed:
             return self._system
-        return f"{self._system}[{';'.join(f'{path}={value}' for path, value in sorted(settings.items()))}]"
+        return f"{self._system}[{';'.join(f'{path}={value}' for path, value in sorted(changed.items()))}]"
+
+    def _default(self, path: str) -> Any:
+        value: Any = self._defaults
+        for room in path.split("."):
+            value = value.get(room) if isinstance(value, dict) else None
+        return value
 
     def rows(self, settings: Mapping[str, Any], sets: Sequence[str], half: str | None = None) -> SetRows:
         """Return per-question rows by set, of one half or of all questions."""
@@ -98,6 +112,12 @@ class _Search:
             values = [float(row["metrics"][metric]) for row in rows for metric in OBJECTIVE]
             means.append(sum(values) / max(1, len(values)))
         return sum(means) / len(means)
+
+
+def _library_defaults() -> dict[str, Any]:
+    from latence_retrieval.settings import Settings
+
+    return Settings().model_dump(mode="json")
 
 
 def fit(
@@ -132,7 +152,7 @@ def fit(
         "linker": request.linker,
         "fitted_on": list(on),
         "questions": "development halves",
-        "settings": chosen,
+        "settings": search.changed(chosen),
         "objective_of_defaults": tried[0]["objective"],
         "objective": round(best, 6),
         "tried": tried,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["IDEAS", "Idea", "idea_of"]
+__all__ = ["IDEAS", "LEFT_OUT", "Idea", "idea_of", "is_left_out"]
 
 
 class Idea(NamedTuple):
@@ -49,9 +49,27 @@ IDEAS = (
 )
 """Each name says what is missing once the change is made; adr/0036 tells what was found."""
 
-_NAMES = {idea.change: idea.name for idea in IDEAS}
+LEFT_OUT = (
+    Idea("cosine of question and passage as transition weight", "walk.similarity_sharpness=1"),
+    Idea("the overlap of the whole passage instead of the naming sentence", "walk.sentence_overlap=false"),
+    Idea("no damping of frequent entities in the walk", "walk.degree_damping=0"),
+    Idea("two-anchor joins: passages that several anchors reach", "walk.join_chunks=0.5"),
+    Idea("two-anchor joins: entities in passages of several anchors", "walk.join_entities=1"),
+    Idea("the question translated from the second hop to the third", "translation.further_hops=0.5"),
+    Idea("a bridge counts by the open terms of the sentence that names it", "translation.bridge_overlap=0.2"),
+    Idea("bridges beyond the best add up", "translation.further_bridges=0.2"),
+    Idea("an order that covers the question's vector", "vector_coverage=0.3"),
+)
+"""What was tried and is not in the library: the settings exist once `eval/experiments/ideas.patch` is applied."""
+
+_NAMES = {idea.change: idea.name for idea in (*IDEAS, *LEFT_OUT)}
 
 
 def idea_of(change: str) -> str:
     """Return the idea that a change leaves out; a change that stands in no list names itself."""
     return _NAMES.get(change, change)
+
+
+def is_left_out(change: str) -> bool:
+    """Say whether a change adds what was tried and left out, rather than taking a part away."""
+    return change in {idea.change for idea in LEFT_OUT}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.config import PROJECT_ROOT
+from eval.ideas import is_left_out
 from eval.report.labels import NO_VALUE, SET_LABELS, ordered
 
 __all__ = ["RESULTS_PAGE", "block_markers", "has_block", "results_block"]
@@ -57,7 +58,8 @@ def _ablation(results: Results) -> list[str]:
     """Return one row an idea, with what leaving it out does to recall at 2 and 5 on each set."""
     sets = list(results["ablation"])
     system = results["system"]
-    heads = ["without", "setting", *(f"{SET_LABELS.get(name, name)} Δ R@2, Δ R@5" for name in sets)]
+    word = "with" if all(map(is_left_out, results["ideas"])) else "without"
+    heads = [word, "setting", *(f"{SET_LABELS.get(name, name)} Δ R@2, Δ R@5" for name in sets)]
     lines = [_row(heads), "|---|---|" + "---|" * len(sets)]
     base = [" / ".join(f"{results['metrics'][name][system][metric] * 100:.1f}" for metric in _SHOWN) for name in sets]
     lines.append(_row(["nothing: R@2 / R@5", "", *base]))
