@@ -165,7 +165,7 @@ def test_ablation_and_fit_write_what_they_tried(make_set: MakeSet, tmp_path: Pat
     ablation = read_results(tmp_path / "a.json")["ablation"]["tiny"]
     assert set(ablation) == {"weights.translated=0"}
     assert main(["fit", *base, "--grid", "weights.lexical=0,0.1", "--out", str(tmp_path / "f.json")]) == 0
-    fitted = read_results(tmp_path / "f.json")
+    fitted = read_results(tmp_path / "f.json")["fits"]["tiny"]
     assert len(fitted["tried"]) >= 3
     assert "tiny" in fitted["confirmation"]
 
