@@ -125,4 +125,6 @@ def _systems(results: Results) -> list[str]:
 
 def _caption(results: Results, source: str) -> str:
     commit = (results.get("commit") or "unknown")[:10]
-    return f"From [`{source}`]({source}), measured at commit `{commit}`, linker `{results.get('linker', 'catalogue')}`."
+    named = any("@" in system for by_system in results.get("metrics", {}).values() for system in by_system)
+    linker = "" if named else f", linker `{results.get('linker', 'catalogue')}`"
+    return f"From [`{source}`]({source}), measured at commit `{commit}`{linker}."
