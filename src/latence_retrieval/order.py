@@ -18,9 +18,14 @@ def heaviest(values: Mapping[int, float], limit: int) -> list[int]:
     if limit < len(values):
         if limit <= 0:
             return []
-        least = sorted(values.values(), reverse=True)[limit - 1]  # the rest is below, and need not be told apart
-        values = {number: value for number, value in values.items() if value >= least}
+        values = _reaching(values, limit)
     return heaviest_first(values)[:limit]
+
+
+def _reaching(values: Mapping[int, float], limit: int) -> dict[int, float]:
+    """Return the values that are at least the `limit`-th: the rest is below, and need not be told apart."""
+    least = sorted(values.values(), reverse=True)[limit - 1]
+    return {number: value for number, value in values.items() if value >= least}
 
 
 def by_score(
@@ -33,9 +38,8 @@ def by_score(
         ids: gives the ids of numbers; called once, with the numbers whose score is not unique.
         limit: return only so many, the tie at the cut decided by id too.
     """
-    if limit is not None and 0 < 2 * limit < len(scores):  # the rest is below them all, and need not be sorted
-        least = sorted(scores.values(), reverse=True)[limit - 1]
-        scores = {number: score for number, score in scores.items() if score >= least}
+    if limit is not None and 0 < 2 * limit < len(scores):
+        scores = _reaching(scores, limit)
     numbers = heaviest_first(scores)
     reach = numbers if limit is None else numbers[: limit + 1]
     if all(left != right for left, right in pairwise([scores[number] for number in reach])):

@@ -81,7 +81,7 @@ def best_chains(paths: Mapping[int, Path], *, max_chains: int) -> dict[int, Path
 
 
 def _best_path(tracer: _Tracer, goal: int, utility: Mapping[int, float], spans: Mapping[int, object]) -> Path | None:
-    """Return the heaviest way to a goal, joined with the heaviest way from another anchor if that is not negligible."""
+    """Return the heaviest way to a goal, joined with the heaviest way from another anchor, if any counts beside it."""
     last = tracer.last_hops(goal)
     if not last:
         return None
@@ -93,11 +93,7 @@ def _best_path(tracer: _Tracer, goal: int, utility: Mapping[int, float], spans: 
     if anchors:
         for other in ordered[1:]:
             same_words = best in spans and spans[best] == spans.get(other)
-            if (
-                other != FIRST_STAGE
-                and not same_words
-                and last[other][1].mass >= _MIN_SECOND_SHARE * last[best][1].mass
-            ):
+            if other != FIRST_STAGE and not same_words:
                 steps = (*steps, *reversed(tracer.steps(*last[other], goal)))
                 anchors = (best, other)
                 bonus = JOIN_BONUS
@@ -129,7 +125,7 @@ class _Tracer:
                 continue
             root = way[1]
             if depth and root != FIRST_STAGE:
-                root = (self._known[depth].get(root) or self._to_entity(depth, root)).root
+                root = self._to_entity(depth, root).root
             known = last.get(root)
             if known is None or way[0] > known[1][0]:
                 last[root] = (depth, way)
