@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from latence_retrieval.arguments import writable
 from latence_retrieval.build.inputs import RecordSource, at_line, read_records, validated
+from latence_retrieval.build.load import entity_number
 from latence_retrieval.build.progress import Progress
 from latence_retrieval.build.scratch import Scratch
 from latence_retrieval.build.vectors import VectorSink
@@ -97,17 +98,18 @@ class _Numbering:
         return _Numbers(relation, chunk, numbers, round(confidence * MILLION))  # type: ignore[arg-type]  # no None
 
     def _looked_up(self, fact: Fact, line: int) -> _Numbers:
-        chunk = self._scratch.number("chunk", fact.chunk)
+        scratch, source = self._scratch, self._source
+        chunk = scratch.number("chunk", fact.chunk)
         if chunk is None:
-            raise at_line(self._source, "facts", line, f"chunk {fact.chunk!r} is in no chunk record")
+            raise at_line(source, "facts", line, f"chunk {fact.chunk!r} is in no chunk record")
         relation = self._relation(fact.relation)
-        members = [self._entity(member.entity, line) for member in fact.members]
+        members = [entity_number(scratch, member.entity, source, "facts", line) for member in fact.members]
         confidence = round(fact.confidence * MILLION)
         roles = [member.role for member in fact.members]
         if fact.id is None and roles.count(None) == len(roles):
             return _Numbers(relation, chunk, members, confidence)
         if any(text is not None and writable(text) != text for text in (fact.id, *roles)):
-            raise at_line(self._source, "facts", line, "holds a lone surrogate")
+            raise at_line(source, "facts", line, "holds a lone surrogate")
         return _Numbers(relation, chunk, members, confidence, fact.id, roles)
 
     def _relation(self, label: str) -> int:
@@ -118,10 +120,4 @@ class _Numbering:
             self._scratch.insert("relation", (number, label, None))
             self._scratch.remember("relation", label, number)
             self._relation_vectors.add_absent()
-        return number
-
-    def _entity(self, identifier: str, line: int) -> int:
-        number = self._scratch.number("entity", identifier)
-        if number is None:
-            raise at_line(self._source, "facts", line, f"entity {identifier!r} is in no entity record")
         return number

@@ -27,17 +27,12 @@ _NUMBER_WIDTH = 4
 _RUN_BYTES = 4  # of a run's number, which keeps a key's parts in order
 
 
-class SpilledLists:
-    """Collects numbers under names; yields (key, numbers) by ascending key, the numbers in the order of adding.
-
-    Use as a context manager. Memory stays near `max_memory_bytes`.
-    """
+class _Spilled:
+    """What both kinds share: half of the memory for what is held, half for the sorter of the runs."""
 
     def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
-        self._lists: dict[str, int | array[int]] = {}  # a list of one, as half of all are, is the number itself
-        self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
+        self._max_memory_bytes = max_memory_bytes // 2
         self._held_bytes = 0
-        self._runs = 0
         self._sorter = SpillSorter(directory, max_memory_bytes=self._max_memory_bytes)
 
     def __enter__(self) -> Self:
@@ -47,6 +42,22 @@ class SpilledLists:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Drop what is held and remove the runs."""
+        self._sorter.close()
+
+
+class SpilledLists(_Spilled):
+    """Collects numbers under names; yields (key, numbers) by ascending key, the numbers in the order of adding.
+
+    Use as a context manager. Memory stays near `max_memory_bytes`.
+    """
+
+    def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
+        super().__init__(directory, max_memory_bytes=max_memory_bytes)
+        self._lists: dict[str, int | array[int]] = {}  # a list of one, as half of all are, is the number itself
+        self._runs = 0
 
     def add(self, items: Iterable[tuple[str, int]]) -> None:
         """Append a number (below 2**64) to the list of each name."""
@@ -79,7 +90,7 @@ class SpilledLists:
     def close(self) -> None:
         """Drop the lists and remove the runs."""
         self._lists.clear()
-        self._sorter.close()
+        super().close()
 
     def _merged(self) -> Iterator[tuple[bytes, array[int]]]:
         for key, rows in groupby(self._sorter, key=lambda row: row[0]):
@@ -102,27 +113,21 @@ def _as_list(numbers: int | array[int]) -> array[int]:
     return numbers if isinstance(numbers, array) else array("Q", (numbers,))
 
 
-class SpilledRows:
+class SpilledRows(_Spilled):
     """Collects rows of bytes under numbers; yields (number, rows) by ascending number, the rows ascending.
 
     Use as a context manager. Memory stays near `max_memory_bytes`.
     """
 
     def __init__(self, directory: Path, *, max_memory_bytes: int) -> None:
+        super().__init__(directory, max_memory_bytes=max_memory_bytes)
         self._rows: defaultdict[int, list[bytes]] = defaultdict(list)
-        self._max_memory_bytes = max_memory_bytes // 2  # as much again is for the rows of a run
-        self._held_bytes = 0
         self._is_spilled = False
-        self._sorter = SpillSorter(directory, max_memory_bytes=self._max_memory_bytes)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Drop the rows and remove the runs."""
         self._rows.clear()
-        self._sorter.close()
+        super().close()
 
     def add(self, items: Collection[tuple[int, bytes]]) -> None:
         """Add a row to each of several numbers (below 2**32)."""

@@ -23,7 +23,15 @@ from latence_retrieval.lexical.postings_writer import PostingsWriter
 from latence_retrieval.records import Chunk, Entity, Relation
 from latence_retrieval.text.tokenise import tokenise, words_of
 
-__all__ = ["MENTIONS", "TITLE_ID_PREFIX", "add_entity", "load_chunks", "load_entities", "load_relations"]
+__all__ = [
+    "MENTIONS",
+    "TITLE_ID_PREFIX",
+    "add_entity",
+    "entity_number",
+    "load_chunks",
+    "load_entities",
+    "load_relations",
+]
 
 MENTIONS = "mentions"
 """The relation of mention hyperedges; always relation number 0."""
@@ -125,8 +133,8 @@ def load_chunks(
             except sqlite3.IntegrityError:
                 raise at_line(source, "chunks", item.line, f"chunk id {chunk.id!r} occurs twice") from None
             scratch.remember("chunk", chunk.id, number)
-            about = [_entity(scratch, reference, source, "chunks", item.line) for reference in chunk.about]
-            stated = [_entity(scratch, reference, source, "chunks", item.line) for reference in chunk.mentions]
+            about = [entity_number(scratch, reference, source, "chunks", item.line) for reference in chunk.about]
+            stated = [entity_number(scratch, reference, source, "chunks", item.line) for reference in chunk.mentions]
             if stated:
                 scratch.later("stated", [(number, entity) for entity in stated])
             if titles_as_entities and chunk.title and not about:
@@ -184,7 +192,8 @@ def _add_vector(vectors: VectorSink, item: Numbered[Any], source: RecordSource, 
         raise at_line(source, argument, item.line, f"field vector: {error.problem}; {error.fix}") from error
 
 
-def _entity(scratch: Scratch, identifier: str, source: RecordSource, argument: str, line: int) -> int:
+def entity_number(scratch: Scratch, identifier: str, source: RecordSource, argument: str, line: int) -> int:
+    """Return the number of an entity that a record refers to, or raise RecordError with the record's line."""
     number = scratch.number("entity", identifier)
     if number is None:
         raise at_line(source, argument, line, f"entity {identifier!r} is in no entity record")
