@@ -23,9 +23,9 @@ pin_threads()
 
 from eval.bench.bases import prepared  # noqa: E402
 from eval.bench.pagerank import pagerank_ms  # noqa: E402
-from eval.bench.stages import STAGES, stages_timed  # noqa: E402
 from eval.bench.synthetic import SyntheticBase  # noqa: E402
 from eval.progress import say  # noqa: E402
+from eval.stages import STAGES, timed_stages  # noqa: E402
 from latence_retrieval.evidence import retrieve_evidence  # noqa: E402
 from latence_retrieval.settings import Settings  # noqa: E402
 
@@ -49,7 +49,7 @@ def measure(paths: dict[tuple[int, str], Path], bases: dict[int, SyntheticBase],
     work: dict[str, list[int]] = {name: [] for name in cells}
     gauges: list[float] = []
     gc.collect()
-    with stages_timed() as spent:
+    with timed_stages(time.thread_time) as spent:
         for at in range(questions + _WARM_UP):
             gauges.append(_gauge())
             for name, (path, asked, settings) in cells.items():
@@ -101,7 +101,7 @@ def ratios(cells: dict[str, Any], sizes: list[int]) -> dict[str, float]:
     found = {f"{large} over {small} entities, lmdb": total(large, "lmdb") / total(small, "lmdb")}
     for size in sizes:
         found[f"sqlite over lmdb, {size}"] = total(size, "sqlite") / total(size, "lmdb")
-        tier = cells[f"{size} lmdb structural"]["stages_ms"]["tier 1"]
+        tier = cells[f"{size} lmdb structural"]["stages_ms"]["entry"]
         found[f"tier 1 over the structural path, {size}"] = tier / total(size, "lmdb")
     return {name: round(value, 3) for name, value in found.items()}
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from eval.cache import code_digest
@@ -15,11 +16,11 @@ from eval.errors import SystemUnavailable
 from eval.machine import library_digest
 from eval.metrics.chains import FoundChain
 from eval.metrics.tokens import count_tokens
+from eval.stages import timed_stages
 from eval.systems.base import Answer, Bench, FoundAnchor
 from eval.systems.clock import Stopwatch
 from eval.systems.names import SystemName, apply_overrides
 from eval.systems.sidecars import built_sidecar
-from eval.systems.stages import timed_stages
 from eval.systems.tier2 import OncePerQuestion
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Latence:
         here = Path(__file__).parent
         return {
             "library": library_digest(),
-            "adapter": code_digest(Path(__file__), here / "sidecars.py", here / "stages.py", here / "tier2.py"),
+            "adapter": code_digest(Path(__file__), here / "sidecars.py", here.parent / "stages.py", here / "tier2.py"),
             "overrides": self._overrides,
         }
 
@@ -121,7 +122,7 @@ class Latence:
         given = self._given(question)
         if self._once is not None:
             self._once.forget()
-        with timed_stages() as stages, Stopwatch() as clock:
+        with timed_stages(perf_counter) as stages, Stopwatch() as clock:
             result = self._ask(question, given, budget=config.timed_budget, k=DEFAULT_K)
         deep = result
         if config.depth > DEFAULT_K or max(config.budgets) != config.timed_budget:
@@ -140,7 +141,7 @@ class Latence:
             bounds={budget: (found.selection.value, found.selection.bound) for budget, found in results.items()},
             anchors=self._anchors(result),
             chains=self._chains(result),
-            stages_ms=dict(stages),
+            stages_ms={stage: seconds * 1e3 for stage, seconds in stages.items()},
             work={key: float(value) for key, value in result.work.model_dump().items()},
             reached={
                 item.chunk_id: float(value)

@@ -89,6 +89,8 @@ def checked_path(argument: str, value: str | os.PathLike[str]) -> Path:
     Raises:
         InvalidInputError: no path, or an empty text, which would mean the working directory.
     """
+    if isinstance(value, Path):
+        return value
     try:
         raw = os.fspath(value)
     except TypeError:

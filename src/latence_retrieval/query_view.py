@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, cast
 
 from latence_retrieval.results import Work
 from latence_retrieval.settings import WalkSettings
@@ -22,6 +23,8 @@ class Member(NamedTuple):
     mask: int
     is_discovered: bool
 
+
+_member = cast("Callable[[tuple[int, float, int, bool]], Member]", partial(tuple.__new__, Member))  # thrice as quick
 
 Held = list[tuple[float, int]]
 """The terms that a chunk holds, each by its weight and the mask of the sentences that hold it."""
@@ -198,7 +201,7 @@ class QueryView:
                 part = self.terms.overlap(held, mask)
                 if part:
                     weight *= math.exp(settings.overlap_sharpness * part)
-            weighed.append(Member(entity, weight, mask, is_discovered))
+            weighed.append(_member((entity, weight, mask, is_discovered)))
         return weighed
 
     def similarity(self, chunks: Sequence[int]) -> list[float]:

@@ -56,7 +56,7 @@ def test_tiers_are_measured_with_anchors_chains_selection_and_stages(make_set: M
     assert tier1["recall@10"] >= results["metrics"]["tiny"]["dense"]["recall@2"]
     assert {"chain_start", "chain_cover", "selection_share", "packed@1024", "evidence@256"} <= set(tier1)
     assert 0.0 < tier1["selection_share"] <= 1.0
-    assert {"entry", "walk", "selection"} <= set(results["latency"]["tiny"]["tier1"]["stages_ms"])
+    assert {"open", "entry", "walk", "selection"} <= set(results["latency"]["tiny"]["tier1"]["stages_ms"])
     assert results["latency"]["tiny"]["tier1"]["work"]["pushes"] > 0
 
 

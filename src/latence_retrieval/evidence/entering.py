@@ -1,4 +1,4 @@
-"""Entry, composed: run the tiers, make the restart vector, and see what of the question it leaves open."""
+"""Entry, composed: run the tiers and make the restart vector; then see what of the question they leave open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from latence_retrieval.sidecar.read import Sidecar
 from latence_retrieval.text.content import content_terms
 from latence_retrieval.text.tokenise import Token
 
-__all__ = ["Entered", "enter"]
+__all__ = ["Entered", "enter", "open_terms"]
 
 _MAX_RELATION_LABELS = 32  # bound: what a classifier is asked about
 _MAX_TERMS = 64  # bound: content terms of the question that are looked up
@@ -28,11 +28,19 @@ _MAX_TERMS = 64  # bound: content terms of the question that are looked up
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """Anchors with their restart mass, heaviest first; what each tier did; relation probabilities, if a tier gave any."""
+    """What the tiers found.
+
+    Attributes:
+        anchors: links with their restart mass, heaviest first.
+        records: what each tier did.
+        relations: probability by label; None where no tier gave any.
+        tokens: the question's, in reading order.
+    """
 
     anchors: tuple[tuple[Link, float], ...]
     records: tuple[TierRecord, ...]
     relations: Mapping[str, float] | None
+    tokens: Sequence[Token] = ()
 
     @property
     def is_named(self) -> bool:
@@ -66,7 +74,7 @@ def enter(
     strict: bool,
     settings: EntrySettings,
 ) -> Entered:
-    """Find the anchors of a query and tell the view what they leave open."""
+    """Find the anchors of a query."""
     desk = _Desk(view, query, entity_index, settings)
     recall = AnnTier(nearest_entities=settings.nearest_entities)
     built_in: dict[str, EntryTier] = {recall.name: recall, "alias": AliasTier(desk.linker)}
@@ -84,8 +92,7 @@ def enter(
             links, records = recalled.links, [*records, *recalled.records]
     anchors = restart_vector(links, max_anchors=settings.max_anchors)
     view.lookups += desk.linker.lookups
-    view.begin(_open_terms(view.sidecar, desk.linker.tokens, anchors), [link.entity for link, _ in anchors])
-    return Entered(tuple(anchors), tuple(records), outcome.relations)
+    return Entered(tuple(anchors), tuple(records), outcome.relations, desk.linker.tokens)
 
 
 class _Desk:
@@ -150,9 +157,10 @@ class _Desk:
         return dict(self._view.sidecar.relations(chosen))
 
 
-def _open_terms(sidecar: Sidecar, tokens: Sequence[Token], anchors: Sequence[tuple[Link, float]]) -> QuestionTerms:
-    """Return the query's content terms, those inside the anchors' names marked as explained."""
-    spans = [link.span for link, _ in anchors if link.span is not None]
+def open_terms(sidecar: Sidecar, entered: Entered) -> QuestionTerms:
+    """Return the question's content terms, those inside the anchors' names marked as explained."""
+    tokens = entered.tokens
+    spans = [link.span for link, _ in entered.anchors if link.span is not None]
     named = [any(span.start <= token.start and token.end <= span.end for span in spans) for token in tokens]
     terms = list(dict.fromkeys(content_terms([token.form for token in tokens])))[:_MAX_TERMS]
     explained = content_terms([token.form for token, inside in zip(tokens, named, strict=True) if inside])

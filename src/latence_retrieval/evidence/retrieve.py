@@ -9,7 +9,7 @@ from pathlib import Path
 from latence_retrieval.arguments import checked_path, checked_query
 from latence_retrieval.chains.search import best_chains, find_paths
 from latence_retrieval.errors import InvalidInputError
-from latence_retrieval.evidence.entering import Entered, enter
+from latence_retrieval.evidence.entering import Entered, enter, open_terms
 from latence_retrieval.evidence.inputs import (
     FirstStageHit,
     Tier,
@@ -114,6 +114,7 @@ def retrieve_evidence(
             entered = enter(
                 view, question.read, chosen_tiers, entity_index=entity_index, strict=strict, settings=settings.entry
             )
+            view.begin(open_terms(snapshot, entered), entered.restart)
             lexical_best = lexical.best(settings.lexical_candidates)
             stage = take_first_stage(
                 view, hits, lexical_best, share=_first_stage_share(entered, settings.walk), settings=settings

@@ -139,6 +139,8 @@ def encode_block(numbers: Sequence[int], frequencies: Sequence[int], lengths: Se
     """Return the row of parallel columns, ascending by chunk number, one to `BLOCK_SIZE` long."""
     base = numbers[0]
     span = numbers[-1] - base + 1
+    if span == 1 and frequencies[0] < 1 << 8 and lengths[0] < 1 << 8:  # what `_dense` gives, for half of all terms
+        return _STRUCT.pack(base, 1, b"-", b"B", b"B") + bytes((frequencies[0], lengths[0]))
     if span <= _DENSE_SPAN * len(numbers) and max(frequencies) < 1 << 8 and max(lengths) < 1 << 16:
         return _dense(base, span, numbers, frequencies, lengths)
     if numbers[-1] < 1 << 16:

@@ -9,7 +9,7 @@ best single passage (Khuller, Moss and Naor 1999 show why the ratio needs the si
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from latence_retrieval.select.bound import upper_bound
 from latence_retrieval.settings import SelectionSettings
@@ -17,8 +17,7 @@ from latence_retrieval.settings import SelectionSettings
 __all__ = ["Choice", "Item", "choose"]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A candidate: its place in the ranking is its place in the list. `worth` in [0, 1], `tokens` at least 0."""
 
     worth: float
@@ -26,8 +25,7 @@ class Item:
     words: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """Places of the chosen items in the order of the ranking, the objective's value, and an upper bound on it."""
 
     places: tuple[int, ...]

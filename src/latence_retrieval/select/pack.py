@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import index
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 from latence_retrieval.errors import InvalidInputError
 from latence_retrieval.ports.token_counter import TokenCounter
@@ -18,8 +17,7 @@ from latence_retrieval.settings import SelectionSettings
 __all__ = ["Candidate", "pack"]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A ranked passage with its text, its utility, its worth beside those above it, and why it is here."""
 
     chunk: Chunk

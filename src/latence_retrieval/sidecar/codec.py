@@ -12,7 +12,7 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum, IntFlag
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple, cast
 
 __all__ = [
@@ -172,6 +172,7 @@ def unpacked_dot(packed: int) -> float:
     return packed / _DOT_SCALE - 2.0
 
 
+@lru_cache(maxsize=4_096)
 def log_degree(count: int) -> int:
     """Return a count of chunks on the byte scale: round(12 · ln(1 + count)), at most 255 (some 1.7·10⁹)."""
     return min(255, round(12.0 * math.log1p(count)))

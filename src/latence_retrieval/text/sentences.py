@@ -18,6 +18,8 @@ _ABBREVIATION = re.compile(
     r"|approx|Inc|Ltd|Co|Corp|Bros|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec|e\.g|i\.e|U\.S|U\.K))$"
 )
 
+_LONGEST_ABBREVIATION = 6  # of letters alone: approx
+
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return half-open character spans of the sentences, in order, without surrounding white space.
@@ -42,11 +44,17 @@ def sentence_pieces(text: str) -> list[tuple[int, int]]:
     pieces: list[tuple[int, int]] = []
     for match in _BOUNDARY.finditer(text):
         at, end = match.span()
-        if text[at] == "." and _ABBREVIATION.search(text[max(begin, at - 8) : at]):
+        mark = text[at]
+        if mark == "." and not _is_long_word(text, begin, at) and _ABBREVIATION.search(text[max(begin, at - 8) : at]):
             continue
-        if not text[begin:end].isspace():
+        if mark != "\n" or not text[begin:end].isspace():
             pieces.append((begin, end))
         begin = end
     if begin < len(text) and not text[begin:].isspace():
         pieces.append((begin, len(text)))
     return pieces
+
+
+def _is_long_word(text: str, begin: int, at: int) -> bool:
+    """Return whether a word longer than any abbreviation ends before `at`: a quick test that spares a search."""
+    return at - begin > _LONGEST_ABBREVIATION and text[at - _LONGEST_ABBREVIATION - 1 : at].isalpha()

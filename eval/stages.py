@@ -1,9 +1,12 @@
-"""Time the stages of `retrieve_evidence` from outside, by wrapping the names that it calls them by."""
+"""Time the stages of `retrieve_evidence` from outside.
+
+The library counts work and reads no clock. `evidence/retrieve.py` composes its stages by name, so the harness puts
+a clock around those names while a block runs.
+"""
 
 from __future__ import annotations
 
 import functools
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +14,12 @@ from typing import Any
 
 import latence_retrieval.evidence.retrieve as call
 
-__all__ = ["STAGES", "stages_timed"]
+__all__ = ["STAGES", "timed_stages"]
 
 STAGES = {
     "open": ("Sidecar.open",),
-    "tier 1": ("enter",),
+    "entry": ("enter",),
+    "open terms": ("open_terms",),
     "lexical": ("Lexical.best",),
     "walk": ("take_first_stage", "push"),
     "utility": ("rank_chunks",),
@@ -27,8 +31,11 @@ STAGES = {
 
 
 @contextmanager
-def stages_timed() -> Iterator[dict[str, float]]:
-    """Collect seconds of processor time by stage while the context lasts; the caller clears between calls."""
+def timed_stages(clock: Callable[[], float]) -> Iterator[dict[str, float]]:
+    """Collect seconds of `clock` by stage while the context lasts; the caller may clear between calls.
+
+    Not for concurrent use.
+    """
     spent: dict[str, float] = defaultdict(float)
     undo: list[tuple[Any, str, Any]] = []
     for stage, names in STAGES.items():
@@ -37,7 +44,7 @@ def stages_timed() -> Iterator[dict[str, float]]:
             owner = getattr(call, owner_name) if owner_name else call
             original = owner.__dict__[attribute]
             undo.append((owner, attribute, original))
-            setattr(owner, attribute, _timing(original, stage, spent))
+            setattr(owner, attribute, _timing(original, stage, spent, clock))
     try:
         yield spent
     finally:
@@ -45,16 +52,16 @@ def stages_timed() -> Iterator[dict[str, float]]:
             setattr(owner, attribute, original)
 
 
-def _timing(original: Any, stage: str, spent: dict[str, float]) -> Any:
+def _timing(original: Any, stage: str, spent: dict[str, float], clock: Callable[[], float]) -> Any:
     is_class_method = isinstance(original, classmethod)
     function: Callable[..., Any] = original.__func__ if is_class_method else original
 
     @functools.wraps(function, updated=())
     def timed(*arguments: Any, **options: Any) -> Any:
-        before = time.thread_time()
+        before = clock()
         try:
             return function(*arguments, **options)
         finally:
-            spent[stage] += time.thread_time() - before
+            spent[stage] += clock() - before
 
     return classmethod(timed) if is_class_method else timed
