@@ -2,8 +2,8 @@
 
     python -m eval.bench.structural --sizes 10000,1000000 --work /tmp/bench --json bench.json
 
-Cells are taken in turn, question by question, so that whatever else the machine does meets all of them alike;
-ratios are what to read. Times are processor time of the calling thread; the wall clock stands beside the total.
+Cells are taken in turn, in rounds of a few questions, so that whatever else the machine does meets all of them alike
+and each answers as a process does that answers one kind of call (adr/0050); ratios are what to read. Times are processor time of the calling thread; the wall clock stands beside the total.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ STRUCTURAL = Settings(lexical_candidates=0)
 PATH = ("open", "entry", "open terms", "walk", "chains", "selection")
 """The stages of the structural path proper: no ranking signals, no telling in names, no checking of arguments."""
 
-_WARM_UP = 20
+_ROUND = 10
+_WARM_UP = 2 * _ROUND
 
 
 def measure(paths: dict[tuple[int, str], Path], bases: dict[int, SyntheticBase], *, questions: int) -> dict[str, Any]:
@@ -76,23 +77,24 @@ class _Cell(NamedTuple):
 
 
 def _timed(cells: list[_Cell], gauges: list[float]) -> dict[str, Any]:
-    """Ask all cells in turn, question by question; return a summary of each by name."""
+    """Ask all cells in turn, round by round; return a summary of each by name."""
     samples: dict[str, list[dict[str, float]]] = {cell.name: [] for cell in cells}
     walls: dict[str, list[float]] = {cell.name: [] for cell in cells}
     work: dict[str, list[int]] = {cell.name: [] for cell in cells}
     gc.collect()
     with timed_stages(time.thread_time) as spent:
-        for at in range(len(cells[0].questions)):
+        for first in range(0, len(cells[0].questions), _ROUND):
             gauges.append(_gauge())
             for name, sidecar, asked, settings in cells:
-                spent.clear()
-                wall, cpu = time.perf_counter(), time.thread_time()
-                result = retrieve_evidence(asked[at], sidecar=sidecar, settings=settings)
-                cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
-                if at >= _WARM_UP:
-                    samples[name].append({**spent, "total": cpu})
-                    walls[name].append(wall)
-                    work[name].append(result.work.edges)
+                for question in asked[first : first + _ROUND]:
+                    spent.clear()
+                    wall, cpu = time.perf_counter(), time.thread_time()
+                    result = retrieve_evidence(question, sidecar=sidecar, settings=settings)
+                    cpu, wall = time.thread_time() - cpu, time.perf_counter() - wall
+                    if first >= _WARM_UP:
+                        samples[name].append({**spent, "total": cpu})
+                        walls[name].append(wall)
+                        work[name].append(result.work.edges)
     return {cell.name: _summary(samples[cell.name], walls[cell.name], work[cell.name]) for cell in cells}
 
 
