@@ -16,7 +16,12 @@ from latence_retrieval.text.sentences import sentence_spans
 from latence_retrieval.text.tokenise import tokenise, words_of
 
 TEXTS = st.text(max_size=40) | st.text(
-    st.sampled_from(list("abzABZ019 .,-'&+#/()\u2019\u00e9\u0301\u00dfıİøŁ天あア゙กขา\u200b\u00adﬁＡ１Σσς")), max_size=24
+    st.sampled_from(
+        list(
+            "abzABZ019 .,-'&+#/()\u2019\u00e9\u0301\u00dfıİøŁ天あア゙กขา\u200b\u00adﬁＡ１Σσςｓ＇．＆\u3000ʿʾəآأاىیکة\u0653\u0654\u064e"
+        )
+    ),
+    max_size=24,
 )
 ASCII = st.text(st.characters(max_codepoint=127), max_size=40)
 LATIN = st.lists(
@@ -109,6 +114,8 @@ def test_every_letter_and_digit_is_in_some_token(text: str) -> None:
 
 @settings(max_examples=200)
 @given(TEXTS)
+@example("\u06cc\u0654")
+@example("ا\u0654\u0653")
 def test_folding_is_idempotent(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
@@ -139,7 +146,17 @@ def test_sentences_cover_everything_but_white_space(text: str) -> None:
         ("ｶﾞｽ", "ガス"),
         ("U.S.A.", "USA", "U.S.A"),
         ("C++", "c++"),
-        ("L'Oréal", "Oreal"),
+        ("L'Oréal", "Oreal", "Ｌ＇Ｏréal"),
+        ("Dog's Heart", "Ｄｏｇ＇ｓ Ｈｅａｒｔ", "ＤＯＧ’Ｓ　ＨＥＡＲＴ"),
+        ("N.T. Orrin & Son", "Ｎ．Ｔ． Ｏｒｒｉｎ ＆ Ｓｏｎ", "NT Orrin and Son"),
+        ("C++", "Ｃ＋＋"),
+        ("ʿAdan", "‘Adan", "Adan"),
+        ("Matāʻutu", "Mata'utu", "Matautu", "Matāʿutu"),
+        ("Ağcabədi", "Agcabedi", "Ağcabǝdi"),
+        ("أم لخبا", "ام لخبا"),
+        ("آبادان", "ابادان", "ا\u0653\u0654بادان"),
+        ("کیش", "كيش", "كىش"),
+        ("مكة", "مكه"),
     ],
     ids=lambda forms: forms[0],
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from latence_retrieval.sidecar.codec import AliasFlag
 from latence_retrieval.text.match import FUNCTION_WORDS, Case, is_written_as_name, letter_cases
-from latence_retrieval.text.normalise import strip_disambiguator
+from latence_retrieval.text.normalise import narrow, strip_disambiguator
 from latence_retrieval.text.tokenise import Token, tokenise
 
 __all__ = ["Form", "forms_of"]
@@ -85,6 +85,7 @@ def _add_form(forms: dict[str, Form], surface: str, tokens: Sequence[Token], pri
 
 
 def _variants(surface: str) -> Iterator[tuple[str, int]]:
+    surface = narrow(surface)
     head = strip_disambiguator(surface)
     if head != surface:
         yield head, 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from latence_retrieval.text.normalise import narrow
 from latence_retrieval.text.tokenise import Token
 
 __all__ = ["FUNCTION_WORDS", "Case", "Match", "find_matches", "is_written_as_name", "letter_cases", "longest_first"]
@@ -49,7 +50,7 @@ def letter_cases(text: str, tokens: Sequence[Token]) -> bytes:
     cases = bytearray()
     end = -1
     for token in tokens:
-        letter = text[token.start]
+        letter = narrow(text[token.start])
         hangs = token.start == end and cases[-1] == Case.DIGIT
         if hangs or letter.isnumeric() or letter == "&":
             cases.append(Case.DIGIT)

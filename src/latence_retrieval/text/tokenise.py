@@ -1,7 +1,7 @@
 """Words with their places in the original text, each in its normal form.
 
 Scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) give one token a character. Letters and digits part
-company, so that `AX100` and `AX-100` are the same two tokens. A possessive `'s` is dropped, an elided article
+company, so that `AX100` and `AX-100` are the same two tokens. Full-width signs are read as their ASCII twins. A possessive `'s` is dropped, an elided article
 (`l'`, `d'`) too, other apostrophes close up (`O'Brien`). Runs of initials are one token (`J. R. R.`, `U.S.A.`).
 """
 
@@ -13,7 +13,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 from typing import NamedTuple, cast
 
-from latence_retrieval.text.normalise import fold
+from latence_retrieval.text.normalise import fold, narrow
 
 __all__ = ["Token", "Words", "is_spaceless", "tokenise", "words_of"]
 
@@ -56,14 +56,14 @@ _MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff"
     "\u0f18-\u0f84\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200d\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\u00ad"
 )
-_APOSTROPHE = "'\u2019\u2018\u02bc\u0060\u00b4\uff07"
+_APOSTROPHE = "'\u2019\u2018\u201b\u2032\u02b9\u02bb\u02bc\u02be\u02bf\u0060\u00b4"  # and what stands for ayn and hamza
 _LETTER = rf"(?:[^\W\d_{_SPACELESS}]|[{_MARKS}])"
 _CHARACTER = rf"[{_SPACELESS}][{_MARKS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\uff9e\uff9f]*"
 _SCAN = re.compile(
     rf"(?P<code>[A-Za-z](?:\+\+|\#)(?!\w))"
     rf"|(?P<char>{_CHARACTER})"
     rf"|(?P<word>(?:{_LETTER}|\d)+(?:[{_APOSTROPHE}](?:{_LETTER}|\d)+)*)"
-    rf"|(?P<and>[&＆])"  # noqa: RUF001 - the full-width ampersand is meant
+    rf"|(?P<and>&)"
 )
 _ASCII_WORD = r"[a-z0-9]++(?:['`][a-z0-9]++)*+|&"
 _ASCII_SCAN = re.compile(rf"([a-z](?:\+\+|#)(?!\w)|{_ASCII_WORD})")  # of text in lower case
@@ -80,6 +80,7 @@ def tokenise(text: str) -> list[Token]:
 
     Tokens never overlap, but pieces that only folding tells apart (`½`, `4'x`) all stand where their word stands.
     """
+    text = narrow(text)
     tokens = _ascii_words(text).tokens() if text.isascii() else _tokens(text)
     return _join_initials(text, tokens) if _may_hold_initials([form for form, _, _ in tokens]) else tokens
 
