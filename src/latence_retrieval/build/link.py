@@ -115,13 +115,14 @@ def match_mentions(scratch: Scratch, *, longest: int, progress: Progress) -> Non
                 if not mention.is_weak:
                     counts[mention.match.form] += 1
                     named[mention.match.form] += mention.is_name
-            standing = {id(match) for match in longest_first([m.match for m in judged if m.may_stand])}
+            standing = longest_first([mention.match for mention in judged if mention.may_stand], is_guess=_is_phrase)
+            stand = set(map(id, standing))
             scratch.many(
                 "INSERT INTO mention VALUES (?, ?, ?, ?)",
                 [
                     (number, annotated.sentences[mention.match.start], mention.match.form, mention.is_weak)
                     for mention in judged
-                    if id(mention.match) in standing
+                    if id(mention.match) in stand
                 ],
             )
             if len(counts) > _MAX_COUNTED_FORMS:
@@ -135,6 +136,11 @@ class _Judged(NamedTuple):
     is_name: bool
     is_weak: bool  # a single word at the start of a sentence: its capital says nothing
     may_stand: bool
+
+
+def _is_phrase(match: Match[int]) -> bool:
+    """Return whether the builder discovered what matches: a guess, which shuts out no name of the catalogue (adr/0037)."""
+    return bool(match.found & AliasFlag.DISCOVERED)
 
 
 def _judge(annotated: Annotated, match: Match[int]) -> _Judged:
@@ -156,8 +162,8 @@ def _heads(scratch: Scratch) -> Callable[[Sequence[str]], list[int]]:
 
 
 def _flags(scratch: Scratch) -> Callable[[Sequence[str]], list[int | None]]:
-    """Look a form up: CASED only where every candidate is; acronyms that were derived are not linked in text."""
-    query = "SELECT min(flags & 4) FROM alias WHERE form = ? AND flags & 16 = 0"
+    """Look a form up: flags that every candidate has; acronyms that were derived are not linked in text."""
+    query = "SELECT min(flags & 4) | min(flags & 8) FROM alias WHERE form = ? AND flags & 16 = 0"
     return lambda grams: [scratch.cached(query, gram) for gram in grams]
 
 

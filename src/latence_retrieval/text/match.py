@@ -116,8 +116,18 @@ def find_matches(
     return matches, is_cut
 
 
-def longest_first(matches: Sequence[Match[Found]]) -> list[Match[Found]]:
-    """Return those matches that stand when longer ones shut out the shorter that overlap them, in text order."""
+def longest_first(
+    matches: Sequence[Match[Found]], *, is_guess: Callable[[Match[Found]], bool] | None = None
+) -> list[Match[Found]]:
+    """Return those matches that stand when longer ones shut out the shorter that overlap them, in text order.
+
+    A guess, where there is a way to tell, shuts out other guesses alone.
+    """
+    if is_guess is not None:
+        sure = [match for match in matches if not is_guess(match)]
+        if len(sure) < len(matches):
+            standing = [*longest_first(sure), *filter(is_guess, longest_first(matches))]
+            return sorted(standing, key=lambda match: (match.start, match.stop))
     taken: set[int] = set()
     kept: list[Match[Found]] = []
     for match in sorted(matches, key=lambda match: (match.start - match.stop, match.start)):

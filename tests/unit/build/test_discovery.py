@@ -63,3 +63,20 @@ def test_a_capital_within_a_sentence_is_no_matter_of_its_place(tmp_path: Path) -
         "We march, they march, all march, and march on.",
     ]
     assert discovered(tmp_path / "kb", texts) == {"march of the herons"}
+
+
+def linked(target: Path) -> list[set[str]]:
+    """Return the names of the entities that each chunk of a snapshot holds."""
+    with Sidecar.open(target) as sidecar:
+        names = [entity.name for entity in sidecar.entities(range(sidecar.manifest.counts.entities))]
+        links = sidecar.links(range(sidecar.manifest.counts.chunks))
+        return [set() if held is None else {names[entity >> 1] for entity in held.entities} for held in links]
+
+
+def test_a_phrase_shuts_out_no_name_of_the_catalogue(tmp_path: Path) -> None:
+    texts = ["We read the Velden Port Gazette.", "He wrote for the Velden Port Gazette.", "We saw Velden Port."]
+    entities = [{"id": "v", "name": "Velden"}, {"id": "p", "name": "Velden Port"}]
+    chunks = [{"id": f"c{n}", "text": text} for n, text in enumerate(texts)]
+    build_sidecar(tmp_path / "kb", chunks=chunks, entities=entities, discover=True)
+    # the longer of two catalogue names stands, as it does without a phrase
+    assert linked(tmp_path / "kb") == [{"velden port gazette", "Velden Port"}] * 2 + [{"Velden Port"}]
