@@ -18,6 +18,7 @@ __all__ = ["LmdbWriter"]
 _BATCH_BYTES = 4 << 20  # rows of one transaction; its dirty pages stay in memory until it commits
 _ROW_OVERHEAD_BYTES = 128  # two bytes objects and a tuple in CPython
 _FIRST_MAP_BYTES = 256 << 20
+_COPY_BYTES = 8 << 20
 _LIB_VERSION = 0
 """The 0.9 engine, data format 1: the one that every release of `lmdb` reads."""
 
@@ -25,7 +26,8 @@ _LIB_VERSION = 0
 class LmdbWriter:
     """Writes one file; pages are filled best when tables come in ascending order of their number.
 
-    Nothing is flushed before `close`, and the same rows in the same order give the same bytes.
+    Nothing is flushed before `close`, and the same rows in the same order give the same bytes. `close` writes the file
+    once more, in large writes (adr/0051), so that for a moment the disk holds it twice.
     """
 
     def __init__(self, path: Path) -> None:
@@ -72,13 +74,8 @@ class LmdbWriter:
         if self._is_closed:
             return
         self._is_closed = True
-        try:
-            with _as_os_errors(self._path):
-                self._environment.sync(True)
-        finally:
-            self._environment.close()
-        with self._path.open("rb") as file:
-            os.fsync(file.fileno())
+        self._environment.close()
+        _write_anew(self._path)
 
     def _put(self, batch: list[tuple[bytes, bytes]], *, is_append: bool) -> int:
         while True:
@@ -102,6 +99,26 @@ class LmdbWriter:
         while wanted_bytes > self._map_bytes:
             self._map_bytes *= 2
         self._environment.set_mapsize(self._map_bytes)
+
+
+def _write_anew(path: Path) -> None:
+    """Replace the file by a copy made in large writes and flushed to disk.
+
+    The engine writes a few pages at a time, and the page cache keeps them so. Written by the megabyte, the file stands
+    there in large folios, of which a reader's page fault maps more.
+    """
+    copy = path.with_name(f"{path.name}.copy")
+    try:
+        with path.open("rb", buffering=0) as source, copy.open("wb", buffering=0) as target:
+            while block := source.read(_COPY_BYTES):
+                left = memoryview(block)
+                while left:
+                    left = left[target.write(left) :]
+            os.fsync(target.fileno())
+        copy.replace(path)
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
