@@ -10,9 +10,8 @@ import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
-
-import latence_retrieval.evidence.retrieve as call
 
 __all__ = ["STAGES", "timed_stages"]
 
@@ -36,6 +35,7 @@ def timed_stages(clock: Callable[[], float]) -> Iterator[dict[str, float]]:
 
     Not for concurrent use.
     """
+    call = import_module("latence_retrieval.evidence.retrieve")  # here, so that the harness starts without the library
     spent: dict[str, float] = defaultdict(float)
     undo: list[tuple[Any, str, Any]] = []
     for stage, names in STAGES.items():

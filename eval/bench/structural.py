@@ -3,7 +3,8 @@
     python -m eval.bench.structural --sizes 10000,1000000 --work /tmp/bench --json bench.json
 
 Cells are taken in turn, in rounds of a few questions, so that whatever else the machine does meets all of them alike
-and each answers as a process does that answers one kind of call (adr/0050); ratios are what to read. Times are processor time of the calling thread; the wall clock stands beside the total.
+and each answers as a process does that answers one kind of call (adr/0050); ratios are what to read. Times are
+processor time of the calling thread; the wall clock stands beside the total.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ DISCOVERED_ID_PREFIX = "phrase:"
 MIN_LINK_PROBABILITY = 0.5
 """A single word that begins a sentence, or is to become an entity, must be written as a name this often."""
 
+_DISCOVERED = int(AliasFlag.DISCOVERED)  # a plain number: a flag of the enum takes some twenty times as long to test
 _MAX_LOOKUPS_A_CHUNK = 20_000  # n-grams; a chunk of 5,000 words stays whole
 _MAX_COUNTED_FORMS = 200_000  # forms counted in memory before the counts are written out
 
@@ -115,14 +116,14 @@ def match_mentions(scratch: Scratch, *, longest: int, progress: Progress) -> Non
                 if not mention.is_weak:
                     counts[mention.match.form] += 1
                     named[mention.match.form] += mention.is_name
-            standing = longest_first([mention.match for mention in judged if mention.may_stand], is_guess=_is_phrase)
-            stand = set(map(id, standing))
+            candidates = [mention.match for mention in judged if mention.may_stand]
+            standing = {id(match) for match in longest_first(candidates, is_guess=_is_phrase)}
             scratch.many(
                 "INSERT INTO mention VALUES (?, ?, ?, ?)",
                 [
                     (number, annotated.sentences[mention.match.start], mention.match.form, mention.is_weak)
                     for mention in judged
-                    if id(mention.match) in stand
+                    if id(mention.match) in standing
                 ],
             )
             if len(counts) > _MAX_COUNTED_FORMS:
@@ -140,7 +141,7 @@ class _Judged(NamedTuple):
 
 def _is_phrase(match: Match[int]) -> bool:
     """Return whether the builder discovered what matches: a guess, which shuts out no name of the catalogue (adr/0037)."""
-    return bool(match.found & AliasFlag.DISCOVERED)
+    return bool(match.found & _DISCOVERED)
 
 
 def _judge(annotated: Annotated, match: Match[int]) -> _Judged:

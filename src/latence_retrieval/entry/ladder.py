@@ -85,7 +85,6 @@ def _checked(outcome: object, request: EntryRequest, entities: int) -> TierOutco
     if not isinstance(outcome, TierOutcome):
         raise TypeError(f"it returned {outcome!r}, expected a TierOutcome")
     links = []
-    are_plain = type(outcome.links) is tuple
     for link in outcome.links:
         entity = index(link.entity)
         if not all(0 <= index(number) < entities for number in (entity, *(number for number, _ in link.homonyms))):
@@ -100,7 +99,6 @@ def _checked(outcome: object, request: EntryRequest, entities: int) -> TierOutco
                 f"it links entity {entity} by characters {span.start} to {span.end}, which the query lacks"
             )
         links.append(link if type(link.entity) is int else replace(link, entity=entity))
-        are_plain = are_plain and links[-1] is link
     if outcome.relations is not None and not all(math.isfinite(value) for value in outcome.relations.values()):
         raise ValueError("it gives a relation a probability that is no finite number")
-    return outcome if are_plain else replace(outcome, links=tuple(links))
+    return replace(outcome, links=tuple(links))

@@ -47,10 +47,11 @@ class Match(NamedTuple, Generic[Found]):
 
 def letter_cases(text: str, tokens: Sequence[Token]) -> bytes:
     """Return one `Case` byte per token; letters that hang on a digit (`4th`, `100b`) go with the digit."""
+    text = narrow(text)
     cases = bytearray()
     end = -1
     for token in tokens:
-        letter = narrow(text[token.start])
+        letter = text[token.start]
         hangs = token.start == end and cases[-1] == Case.DIGIT
         if hangs or letter.isnumeric() or letter == "&":
             cases.append(Case.DIGIT)

@@ -34,7 +34,7 @@ _ACCENTS = re.compile(
 _WIDE = re.compile("[\uff01-\uff5e\u3000]")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 
-_DISAMBIGUATOR = re.compile(r"[(（][^()（）]*[)）]\s*$")  # noqa: RUF001 - full-width brackets are meant
+_DISAMBIGUATOR = re.compile(r"\([^()]*\)\s*$")
 
 
 @lru_cache(maxsize=65_536)
@@ -68,6 +68,6 @@ def normalise(text: str) -> str:
 
 def strip_disambiguator(name: str) -> str:
     """Return `name` without a bracketed ending (`The Zone (2017 film)` gives `The Zone`), if anything is left."""
-    bracket = _DISAMBIGUATOR.search(name)
+    bracket = _DISAMBIGUATOR.search(narrow(name))
     head = name if bracket is None else name[: bracket.start()].rstrip()
     return head or name

@@ -1,8 +1,9 @@
 """Words with their places in the original text, each in its normal form.
 
 Scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) give one token a character. Letters and digits part
-company, so that `AX100` and `AX-100` are the same two tokens. Full-width signs are read as their ASCII twins. A possessive `'s` is dropped, an elided article
-(`l'`, `d'`) too, other apostrophes close up (`O'Brien`). Runs of initials are one token (`J. R. R.`, `U.S.A.`).
+company, so that `AX100` and `AX-100` are the same two tokens. Full-width signs are read as their ASCII twins. A
+possessive `'s` is dropped, an elided article (`l'`, `d'`) too, other apostrophes close up (`O'Brien`). Runs of initials
+are one token (`J. R. R.`, `U.S.A.`).
 """
 
 from __future__ import annotations
